@@ -360,9 +360,17 @@ export const limits = {
   agentLeaseMs: MINUTE_MS,
   /** Characters kept of `Signature`, `Signature-Input` and `Signature-Agent`, all lines together: two signatures have a quarter. */
   signatureFieldMax: 4096,
+  /** Hosts in a project's list of its own. */
+  projectHostsMax: 100,
+  /** Sessions of the last day whose hosts are counted where a project has no such list: an even sample shows what a tenth of them reported. */
+  projectHostsSessions: 1000,
+  /** ms after which they are counted again: 5 to 10 ms of work. */
+  projectHostsMs: 10 * MINUTE_MS,
+  /** Characters of a signed request's target, which is parsed where a signature covers its query: servers take 8 KiB of a request line. */
+  signedTargetMax: 8192,
   /** Signatures of a request that are looked at: an agent's and that of a browser it rents are two. With more the request is not verified. */
   signaturesMax: 4,
-  /** Components a signature may cover: a browser's whole header set is 20. */
+  /** Components of a signature that are worked on: a browser's whole header set is 20. One that covers more is unverified. */
   signedComponentsMax: 64,
   /** ms by which the clock of a signer may be ahead: clocks of servers are kept. */
   signatureSkewMs: MINUTE_MS,

@@ -126,6 +126,8 @@ export interface RequestScoringAnswer {
   signed_agents: SignedAgentPolicy;
   /** Patterns of paths whose requests are allowed and judged by nothing. */
   skip_paths: string[];
+  /** The project's own hosts, for which signatures count; empty: those that at least a tenth of the last day's sessions reported. */
+  hosts: string[];
 }
 
 /** verdictd's own challenge as the project has set it, read or after an update. */

@@ -40,7 +40,14 @@ export interface RequestScoringBody {
    * parameters (`;`) or an encoded delimiter matches none.
    */
   skip_paths?: (string & tags.MinLength<1> & tags.MaxLength<200>)[] & tags.MaxItems<50>;
+  /** The project's own hosts, for which signatures count: names, or `*.` before a name. Empty: those that at least a tenth of the last day's sessions reported. */
+  hosts?: OwnHost[] & tags.MaxItems<100>;
 }
+
+/** A name, its port and trailing dot dropped, or `*.` and a name. */
+type OwnHost = string &
+  tags.Pattern<"^(?:[*][.])?(?:[^\\s/?#@\\\\*:.]{1,63}[.])*[^\\s/?#@\\\\*:.]{1,63}[.]?(?::[0-9]{1,5})?$"> &
+  tags.MaxLength<260>;
 
 /** Settings of verdictd's own challenge. Send only what changes. */
 export interface ChallengeSettingsBody {

@@ -62,6 +62,8 @@ export interface RequestScoring {
   signedAgents: SignedAgentPolicy;
   /** Patterns of paths whose requests nothing judges, as they were given; if absent, none: projects of before they existed lack it. */
   skipPaths?: readonly string[];
+  /** The project's own hosts, for which signatures count; `*.` stands for any name before. None: those that sessions report. */
+  hosts?: readonly string[];
 }
 
 /** The setting of a project that never set any. */

@@ -275,8 +275,8 @@ function settingsOf({ botSettings, likelyBotThreshold }: Project): AuditValues {
 }
 
 function requestScoringOf({ requestScoring = defaultRequestScoring }: Project): AuditValues {
-  const { enabled, signedAgents, skipPaths = [] } = requestScoring;
-  return { enabled, signed_agents: signedAgents, skip_paths: [...skipPaths] };
+  const { enabled, signedAgents, skipPaths = [], hosts = [] } = requestScoring;
+  return { enabled, signed_agents: signedAgents, skip_paths: [...skipPaths], hosts: [...hosts] };
 }
 
 function challengeOf({ challenge = defaultChallengeSettings }: Project): AuditValues {

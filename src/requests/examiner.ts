@@ -26,6 +26,8 @@ export interface SignedQuestion {
   readonly ip: string | undefined;
   readonly projectId: number;
   readonly nowMs: number;
+  /** Whether the host is none of the project's own: then no signature counts. Asked only if there is one. */
+  readonly isForeign?: () => boolean | Promise<boolean>;
 }
 
 /** Each is cheap, and only the promises wait. */
@@ -47,6 +49,7 @@ export function examine(
   { request, hasHeaders, target, authority }: VerdictQuestion,
   last: LastRequest | null,
   nowMs: number,
+  isForeign?: (host: string | undefined) => boolean | Promise<boolean>,
 ): ExaminedRequest | Promise<ExaminedRequest> {
   const { context, headers, isAsReceived, ja4, httpVersion } = request;
   // Not the session's address: what is kept of it may be its network alone.
@@ -62,6 +65,7 @@ export function examine(
     ip: context.ip,
     projectId,
     nowMs,
+    ...(isForeign !== undefined && { isForeign: () => isForeign(context.host) }),
   });
   const identity = sources.identities.peek(ip, userAgent);
   const conclude = (

@@ -1,5 +1,6 @@
 /** Composes what answers verdict reads and judged requests: its sources, and what it records of each answer. */
 import { bytesOfMib } from "../config/config.js";
+import { ProjectHosts } from "../control-plane/project-hosts.js";
 import type { Rules } from "../control-plane/rules.js";
 import type { Sessions } from "../control-plane/sessions.js";
 import { detections } from "../detections/catalogue.js";
@@ -9,6 +10,7 @@ import { storedAddress } from "../net/stored-address.js";
 import { subscriberNetwork } from "../net/subscriber-network.js";
 import { addressSubject, type Blocks, sessionSubject } from "../recording/blocks.js";
 import { examine } from "../requests/examiner.js";
+import { LongWork } from "../runtime/long-work.js";
 import { type RequestVerdictSources, RequestVerdicts } from "../verdict/request-verdicts.js";
 import { hasState, VerdictReader } from "../verdict/verdict-reader.js";
 import type { Recording } from "./recording.js";
@@ -58,10 +60,13 @@ export function meaningOf(id: number): string {
 
 /** Returns the session, the rules and the facts about the visitor. On a cluster, it loads the session first. */
 function whatVerdictsRead(
-  { config, now }: ThreadContext,
+  { config, log, now }: ThreadContext,
   { sessions, rules }: Stored,
   { verifiedBotAt, addresses, examiner }: VisitorFacts,
 ): Omit<RequestVerdictSources, "onComputed" | "onAnswer" | "onFailure" | "onUnanswered"> {
+  const hosts = new ProjectHosts(sessions, new LongWork(), now, (err) =>
+    log.warn({ err }, "the hosts that sessions reported could not be read: signatures count for any"),
+  );
   return {
     ...(config.store !== "" && {
       load: (project, token) => sessions.load(project.id, token, hasState(project) ? "now" : "recent"),
@@ -72,7 +77,8 @@ function whatVerdictsRead(
     rulesOf: (project) => rules.ready(project),
     verifiedBotAt,
     addresses,
-    examine: (project, question, state, nowMs) => examine(examiner, project.id, question, state?.last ?? null, nowMs),
+    examine: (project, question, state, nowMs) =>
+      examine(examiner, project.id, question, state?.last ?? null, nowMs, (host) => hosts.isForeign(project, host)),
     meaningOf,
     now,
   };

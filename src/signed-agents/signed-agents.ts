@@ -6,7 +6,7 @@ import type { KeyedAgent, SignatureJudgement, SignedAgent } from "../contract/si
 import { limits } from "../limits.js";
 import { type AgentKey, keysById } from "./jwks.js";
 import type { Nonces } from "./nonces.js";
-import { canonicalAuthority, type SignedMessage, signatureBase } from "./signature-base.js";
+import { canonicalAuthority, ReadMessage, type SignedMessage, signatureBase } from "./signature-base.js";
 import {
   type AgentField,
   fieldValue,
@@ -35,6 +35,8 @@ export interface SignedRequest {
   readonly projectId: number;
   /** Ms since the epoch. */
   readonly nowMs: number;
+  /** Whether the host is none of the project's own: then each signature is unverified. Asked only if there is one; never rejects. */
+  readonly isForeign?: () => boolean | Promise<boolean>;
 }
 
 /** What judging signatures works with. */
@@ -112,35 +114,45 @@ export function createSignedAgents(parts: SignedAgentsParts): SignedAgents {
     return candidates[0]!.from.verified;
   };
 
+  const judgeOwn = (
+    request: SignedRequest,
+    signatures: readonly TaggedSignature[],
+  ): SignatureJudgement | Promise<SignatureJudgement> => {
+    const { headers, nowMs } = request;
+    const byUrl = agentsByUrl();
+    const agentText = fieldValue(headers, "signature-agent");
+    const agentField = agentText === undefined ? null : readAgentField(agentText);
+    const message = new ReadMessage(messageOf(request));
+    const candidates: Candidate[] = [];
+    // With more signatures than are looked at, not every one can verify: that is a failure of the request.
+    const isTooMany = signatures.length > limits.signaturesMax;
+    let isUnverified = false;
+    for (const signature of signatures.slice(0, limits.signaturesMax)) {
+      const found = candidate(signature, agentField, byUrl, message, nowMs, allowTestKeys);
+      if (found === "invalid" || (isTooMany && found !== "unverified")) return answer(invalid);
+      if (found === "unverified") isUnverified = true;
+      else candidates.push(found);
+    }
+    const checks = candidates.map(({ key, base, bytes }) => verifier.check(key, base, bytes));
+    const conclude = (results: readonly (boolean | null)[]): SignatureJudgement => {
+      if (results.includes(false)) return answer(invalid);
+      if (results.includes(null)) onShed();
+      if (isUnverified || results.includes(null)) return answer(unverified);
+      return answer(accept(request, message.message.path ?? "", candidates));
+    };
+    return checks.every(isSettled) ? conclude(checks) : Promise.all(checks).then(conclude);
+  };
+
   return {
     judge(request) {
-      const { headers, nowMs } = request;
+      const { headers, isForeign } = request;
       const input = fieldValue(headers, "signature-input");
       if (input === undefined || !mayBeTagged(input)) return none;
       const signatures = readSignatures(input, fieldValue(headers, "signature"));
       if (signatures.length === 0) return none;
-      const byUrl = agentsByUrl();
-      const agentText = fieldValue(headers, "signature-agent");
-      const agentField = agentText === undefined ? null : readAgentField(agentText);
-      const message = messageOf(request);
-      const candidates: Candidate[] = [];
-      // With more signatures than are looked at, not every one can verify: that is a failure of the request.
-      const isTooMany = signatures.length > limits.signaturesMax;
-      let isUnverified = false;
-      for (const signature of signatures.slice(0, limits.signaturesMax)) {
-        const found = candidate(signature, agentField, byUrl, message, nowMs, allowTestKeys);
-        if (found === "invalid" || (isTooMany && found !== "unverified")) return answer(invalid);
-        if (found === "unverified") isUnverified = true;
-        else candidates.push(found);
-      }
-      const checks = candidates.map(({ key, base, bytes }) => verifier.check(key, base, bytes));
-      const conclude = (results: readonly (boolean | null)[]): SignatureJudgement => {
-        if (results.includes(false)) return answer(invalid);
-        if (results.includes(null)) onShed();
-        if (isUnverified || results.includes(null)) return answer(unverified);
-        return answer(accept(request, message.path ?? "", candidates));
-      };
-      return checks.every(isSettled) ? conclude(checks) : Promise.all(checks).then(conclude);
+      const judgeAt = (foreign: boolean) => (foreign ? answer(unverified) : judgeOwn(request, signatures));
+      const foreign = isForeign?.() ?? false;
+      return typeof foreign === "boolean" ? judgeAt(foreign) : foreign.then(judgeAt);
     },
   };
 }
@@ -163,6 +175,8 @@ function messageOf({
   path: given,
   query: givenQuery,
 }: SignedRequest): SignedMessage {
+  // Longer than any server takes: parsing it would cost more than its signature is worth.
+  if ((given?.length ?? 0) + (givenQuery?.length ?? 0) > limits.signedTargetMax) given = undefined;
   const mark = given === undefined || givenQuery !== undefined ? -1 : given.indexOf("?");
   const path = mark < 0 ? given : given!.slice(0, mark);
   const query = mark < 0 ? (givenQuery ?? "") : given!.slice(mark);
@@ -181,7 +195,7 @@ function candidate(
   signature: TaggedSignature,
   agentField: AgentField | null,
   byUrl: ReadonlyMap<string, ReadyAgent>,
-  message: SignedMessage,
+  message: ReadMessage,
   nowMs: number,
   allowTestKeys: boolean,
 ): Candidate | "invalid" | "unverified" {
@@ -205,7 +219,7 @@ function candidate(
   if (key.isTestKey && !allowTestKeys) return "invalid";
   if (algorithm !== undefined && algorithm !== key.algorithm) return "invalid";
   const built = signatureBase(message, signature.components, signature.params);
-  if ("fault" in built) return built.fault === "unreported" ? "unverified" : "invalid";
+  if ("fault" in built) return built.fault === "unverifiable" ? "unverified" : "invalid";
   return { from, key, base: built.base, bytes, nonce, expiresAtMs: expires * 1000 };
 }
 

@@ -8,39 +8,62 @@ const ask = (method: string, path: string, body?: unknown) =>
   server.ask(method, path, { token: tenant.token, ...(body !== undefined && { body }) });
 const settingsOf = (id: number) => `/v1/projects/${id}/request-scoring`;
 
+const badHosts = [
+  null,
+  "shop.example",
+  [""],
+  ["*"],
+  ["*.*.example"],
+  ["a b"],
+  ["https://shop.example"],
+  ["shop.example/x"],
+  ["a..b"],
+  [1],
+  ["[::1]"],
+  Array(101).fill("a"),
+];
+
 t.test("request scoring is off and allows signed agents until that is changed, member by member", async (t) => {
   const path = settingsOf(await newProject(server, tenant.accountId));
-  t.strictSame((await ask("GET", path)).json, { enabled: false, signed_agents: "allow", skip_paths: [] });
+  t.strictSame((await ask("GET", path)).json, { enabled: false, signed_agents: "allow", skip_paths: [], hosts: [] });
   for (const body of [{}, undefined, { unknown: 1 }]) {
     const { status, json } = await ask("PUT", path, body);
     t.equal(status, 200);
-    t.strictSame(json, { enabled: false, signed_agents: "allow", skip_paths: [] });
+    t.strictSame(json, { enabled: false, signed_agents: "allow", skip_paths: [], hosts: [] });
   }
   t.strictSame((await ask("PUT", path, { enabled: true })).json, {
     enabled: true,
     signed_agents: "allow",
     skip_paths: [],
+    hosts: [],
   });
   t.strictSame((await ask("PUT", path, { signed_agents: "rules" })).json, {
     enabled: true,
     signed_agents: "rules",
     skip_paths: [],
+    hosts: [],
   });
   t.strictSame((await ask("PUT", path, { enabled: false })).json, {
     enabled: false,
     signed_agents: "rules",
     skip_paths: [],
+    hosts: [],
   });
   t.strictSame((await ask("PUT", path, { signed_agents: "allow" })).json, {
     enabled: false,
     signed_agents: "allow",
     skip_paths: [],
+    hosts: [],
   });
 });
 
 t.test("a bad value is 422 and changes nothing, the good ones beside it included", async (t) => {
   const path = settingsOf(await newProject(server, tenant.accountId));
-  const bad = { enabled: [null, 0, 1, "true", [], {}], signed_agents: [null, "", "deny", "Allow", true, ["rules"]] };
+  const bad = {
+    enabled: [null, 0, 1, "true", [], {}],
+    signed_agents: [null, "", "deny", "Allow", true, ["rules"]],
+    hosts: badHosts,
+  };
   for (const [name, values] of Object.entries(bad)) {
     for (const value of values) {
       const { status, json } = await ask("PUT", path, { enabled: true, signed_agents: "rules", [name]: value });
@@ -49,7 +72,7 @@ t.test("a bad value is 422 and changes nothing, the good ones beside it included
     }
   }
   for (const body of ["{", "[]", "null", '"x"']) t.equal((await ask("PUT", path, body)).status, 422, body);
-  t.strictSame((await ask("GET", path)).json, { enabled: false, signed_agents: "allow", skip_paths: [] });
+  t.strictSame((await ask("GET", path)).json, { enabled: false, signed_agents: "allow", skip_paths: [], hosts: [] });
 });
 
 t.test(
@@ -89,7 +112,12 @@ t.test(
       t.match(json.message, "skip_paths");
     }
     t.match((await ask("PUT", path, { skip_paths: ["/a", "b"] })).json.message, "skip_paths[1]");
-    t.strictSame((await ask("GET", path)).json, { enabled: false, signed_agents: "allow", skip_paths: ["/health"] });
+    t.strictSame((await ask("GET", path)).json, {
+      enabled: false,
+      signed_agents: "allow",
+      skip_paths: ["/health"],
+      hosts: [],
+    });
     const { json } = await ask("GET", "/v1/audit?limit=1");
     t.match(
       json.data[0],
@@ -114,3 +142,12 @@ t.test(
     t.same((await ask("GET", settingsOf(project))).json.enabled, true, "other settings leave it as it is");
   },
 );
+
+t.test("a project's own hosts are kept in their one spelling", async (t) => {
+  const path = settingsOf(await newProject(server, tenant.accountId));
+  const sent = ["Shop.Example.:8443", "*.Müller.example", "shop.example"];
+  const { status, json } = await ask("PUT", path, { hosts: sent });
+  t.equal(status, 200);
+  t.same(json.hosts, ["shop.example", "*.xn--mller-kva.example"]);
+  t.same((await ask("PUT", path, { hosts: [] })).json.hosts, []);
+});

@@ -46,6 +46,49 @@ t.test("requests without a signature of the tag are none, at once", async (t) =>
   t.same(service().judge(token), { signature: "none" }, "a tag is a string");
 });
 
+t.test("for a host that is none of the project's own a signature is unverified", async (t) => {
+  const at = async (isForeign: () => boolean | Promise<boolean>) =>
+    (await service().judge({ ...signedRequest({ key, nowMs }), isForeign })).signature;
+  t.equal(await at(() => true), "unverified");
+  t.equal(await at(() => Promise.resolve(true)), "unverified");
+  t.equal(await at(() => Promise.resolve(false)), "verified");
+});
+
+t.test("what verdictd does not implement, and more than it works on, is unverified and no forgery", async (t) => {
+  const own = ['"@authority"', '"signature-agent"'];
+  for (const more of ['"accept";sf', '"accept";tr', '"accept";req', '"@path";req', '"@unheard-of"']) {
+    const values = { [more]: "*/*" };
+    t.equal(await stateOf({ covered: [...own, more], values }), "unverified", more);
+  }
+  const covered = [...own, ...Array.from({ length: 63 }, (_, index) => `"x-${index}"`)];
+  const values = Object.fromEntries(covered.slice(2).map((each) => [each, ""]));
+  t.equal(await stateOf({ covered, values }), "unverified", "65 components");
+});
+
+t.test("however many components ask for it, a query is parsed once", async (t) => {
+  const names = Array.from({ length: 61 }, (_, index) => `p${index}`);
+  const query = `?${names.map((name) => `${name}=1`).join("&")}&${"x=&".repeat(1900)}`;
+  const covered = ['"@authority"', '"signature-agent"', ...names.map((name) => `"@query-param";name="${name}"`)];
+  const values = Object.fromEntries(covered.slice(2).map((each) => [each, "1"]));
+  const request = { ...signedRequest({ key, nowMs, covered, values }), path: "/", query };
+  let parsed = 0;
+  const Original = globalThis.URLSearchParams;
+  globalThis.URLSearchParams = class extends Original {
+    constructor(init?: ConstructorParameters<typeof Original>[0]) {
+      super(init);
+      parsed++;
+    }
+  } as typeof Original;
+  t.teardown(() => {
+    globalThis.URLSearchParams = Original;
+  });
+  t.equal((await service().judge(request)).signature, "verified");
+  t.equal(parsed, 1);
+  const long = { ...request, query: `${query}${"y".repeat(8192)}` };
+  t.equal((await service().judge(long)).signature, "unverified", "longer than any server takes");
+  t.equal(parsed, 1);
+});
+
 t.test("a second look at the same signature answers at once", async (t) => {
   const judge = service().judge;
   const request = signedRequest({ key, nowMs });

@@ -7,7 +7,7 @@ import t, { type Test } from "tap";
 import type { PublicJwk } from "../../src/contract/signed-agents.js";
 import { agentKey, testKeyThumbprints } from "../../src/signed-agents/jwks.js";
 import { Nonces } from "../../src/signed-agents/nonces.js";
-import { canonicalAuthority, signatureBase } from "../../src/signed-agents/signature-base.js";
+import { canonicalAuthority, ReadMessage, signatureBase } from "../../src/signed-agents/signature-base.js";
 import { readSignatures } from "../../src/signed-agents/signature-fields.js";
 import { createSignedAgents, type SignedRequest } from "../../src/signed-agents/signed-agents.js";
 import { createVerifier } from "../../src/signed-agents/verification.js";
@@ -55,7 +55,7 @@ t.test("every published signature verifies, and none with a byte changed", async
     const { headers, authority, path, query } = request(vector);
     const [read] = readSignatures(vector.signature_input, vector.signature);
     const message = { headers, method: "GET", authority: canonicalAuthority(authority), path, query: query! };
-    const built = signatureBase(message, read!.components, read!.params);
+    const built = signatureBase(new ReadMessage(message), read!.components, read!.params);
     if (!("base" in built)) throw new Error(built.fault);
     const key = agentKey(vector.key)!;
     t.equal(key.thumbprint, read!.keyId, "keyid is the thumbprint of RFC 7638");

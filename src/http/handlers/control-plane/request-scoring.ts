@@ -1,6 +1,7 @@
 /** Whether a project judges requests of visitors without a scored session: read and change the settings. */
 import type { RequestScoringAnswer } from "../../../contract/api-answers.js";
 import type { Project } from "../../../contract/entities.js";
+import { canonicalHost } from "../../../contract/host.js";
 import type { Mismatch } from "../../../contract/mismatch.js";
 import { defaultRequestScoring } from "../../../contract/session.js";
 import { checkRequestScoring } from "../../../contract/validators.js";
@@ -21,7 +22,12 @@ export function requestScoringRoutes(projects: Projects): ProjectRoute[] {
       const checked = checkRequestScoring(value);
       return "value" in checked ? (skipPathsFault(checked.value.skip_paths ?? []) ?? checked) : checked;
     },
-    given: ({ enabled, signed_agents: signedAgents, skip_paths: skipPaths }) => ({ enabled, signedAgents, skipPaths }),
+    given: ({ enabled, signed_agents: signedAgents, skip_paths: skipPaths, hosts }) => ({
+      enabled,
+      signedAgents,
+      skipPaths,
+      hosts: hosts && ownHosts(hosts),
+    }),
     change: (projectId, given) => projects.changeRequestScoring(projectId, given),
     view,
   });
@@ -37,6 +43,14 @@ function skipPathsFault(patterns: readonly string[]): Mismatch | null {
 }
 
 function view({ requestScoring = defaultRequestScoring }: Project): RequestScoringAnswer {
-  const { enabled, signedAgents, skipPaths = [] } = requestScoring;
-  return { enabled, signed_agents: signedAgents, skip_paths: [...skipPaths] };
+  const { enabled, signedAgents, skipPaths = [], hosts = [] } = requestScoring;
+  return { enabled, signed_agents: signedAgents, skip_paths: [...skipPaths], hosts: [...hosts] };
+}
+
+/** In the one spelling in which hosts are compared, each once. */
+function ownHosts(hosts: readonly string[]): string[] {
+  const spelt = hosts.map((host) =>
+    host.startsWith("*.") ? `*.${canonicalHost(host.slice(2))}` : canonicalHost(host),
+  );
+  return [...new Set(spelt)];
 }
