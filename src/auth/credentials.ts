@@ -28,6 +28,17 @@ const needsKey: Record<KeyKind, Refusal> = {
   site: refuse("unauthenticated", "a valid site key is required"),
   private: refuse("unauthenticated", "a valid private key is required"),
 };
+/** What the owner of a key is told that stands where the other one belongs. */
+const otherKey: Record<KeyKind, Refusal> = {
+  site: refuse(
+    "unauthenticated",
+    "this is a private key (sk_…), which must never be in a page: replace it, and use the site key (pk_…) here",
+  ),
+  private: refuse(
+    "unauthenticated",
+    "this is a site key (pk_…), which belongs in the page: use the private key (sk_…) here",
+  ),
+};
 /** What the data plane, and routes that need a subscription, answer an account without one. */
 export const noSubscription = refuse("noActiveSubscription", "the account has no active subscription");
 /** Longer than any secret minted here; what is longer is refused unhashed. */
@@ -76,7 +87,8 @@ export class Credentials {
   /** The holder of a valid key whose account has an active subscription, or why there is none: `unauthenticated`, `noActiveSubscription`. */
   subscribedKey(kind: KeyKind, key: string): AuthenticatedKey | Refusal {
     const holder = this.authenticatedKey(kind, key);
-    if (holder === null) return needsKey[kind];
+    if (holder === null)
+      return key.startsWith(prefixes[kind === "site" ? "private" : "site"]) ? otherKey[kind] : needsKey[kind];
     return holder.account.subscription === "active" ? holder : noSubscription;
   }
 

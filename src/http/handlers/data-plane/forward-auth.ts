@@ -217,20 +217,21 @@ function verdictReply(
   requestId: string,
 ): Reply {
   const status = statusOfAction[verdict.action];
-  const shown = verdictHeaders(verdict);
-  if (status === 204) return { status, headers: shown };
+  if (status === 204) return { status, headers: verdictHeaders(verdict) };
   const denial = status === 401 ? challengeOf(holder, headers, context, requestId) : blockOf(headers, requestId);
-  // Every answer has the second and third, and this one the action of its verdict.
+  // Every answer has the second and third. Traefik sends all headers of such an answer to the visitor, who is told no score.
   const {
     "Content-Type": contentType,
     "Cache-Control": _caching,
     "X-Content-Type-Options": _type,
-    "X-Verdict-Action": _action,
     ...others
   } = denial.headers;
   return {
     status,
-    headers: [...shown, ...Object.entries(others)],
+    headers: [
+      ["X-Verdict-Action", verdict.action],
+      ...Object.entries(others).filter(([name]) => name !== "X-Verdict-Action"),
+    ],
     body: denial.body,
     ...(contentType !== undefined && { contentType }),
   };
