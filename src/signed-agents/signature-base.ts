@@ -119,6 +119,8 @@ export function signatureBase(read: ReadMessage, components: readonly Item[], pa
 type ComponentValue = { readonly text: string } | "unverifiable" | null;
 
 function componentValue(read: ReadMessage, name: string, params: Item[1]): ComponentValue {
+  // Of responses, and of the signature itself: no request may cover them (sections 2.2.9, 2.3 and 2.4).
+  if (params.has("req") || name === "@status" || name === "@signature-params") return null;
   if (name === "@query-param") return queryParam(read, params);
   if (name.startsWith("@")) {
     const known = Object.hasOwn(derived, name) ? derived[name] : undefined;
@@ -158,7 +160,7 @@ function encoded(text: string): string {
   return encodeURIComponent(text).replace(/[!'()~]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** A header field: whole, one member of a dictionary (`key`), or each line as bytes (`bs`). Other forms (`sf`, `tr`, `req`) are not implemented. */
+/** A header field: whole, one member of a dictionary (`key`), or each line as bytes (`bs`). Other forms (`sf`, `tr`) are not implemented. */
 function field(read: ReadMessage, name: string, params: Item[1]): ComponentValue {
   const value = read.value(name);
   if (value === undefined) return read.message.isPartial === true ? "unverifiable" : null;
