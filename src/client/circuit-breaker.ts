@@ -25,6 +25,8 @@ export class CircuitBreaker {
   readonly #firstOpenMs: number;
   readonly #openMsMax: number;
   #failures = 0;
+  /** Visitors who met a slow answer since the last success; at most as many as failures. */
+  readonly #slowFor = new Set<string>();
   #openMs: number;
   /** 0: closed. */
   #openUntilMs = 0;
@@ -49,6 +51,7 @@ export class CircuitBreaker {
 
   succeed(): void {
     this.#failures = 0;
+    this.#slowFor.clear();
     this.#openMs = this.#firstOpenMs;
     this.#openUntilMs = 0;
   }
@@ -58,6 +61,17 @@ export class CircuitBreaker {
    * success, or one could keep it closed. After a probe the next one comes when the time that `admit` set is over.
    */
   abstain(): void {}
+
+  /**
+   * As `fail`, for a call that had no answer in time. Of one visitor's only the first in a row counts, because a visitor can make answers to his own
+   * requests slow; an unknown visitor's all do.
+   */
+  failSlowly(pass: Pass, nowMs: number, visitor: string | undefined): boolean {
+    if (visitor === undefined || pass === "probe") return this.fail(pass, nowMs);
+    if (this.#slowFor.has(visitor)) return false;
+    this.#slowFor.add(visitor);
+    return this.fail(pass, nowMs);
+  }
 
   /** Counts a failed call; true when this one opened the breaker. Late failures of calls begun before it opened change nothing. */
   fail(pass: Pass, nowMs: number): boolean {

@@ -151,20 +151,22 @@ class ApiClient implements VerdictClient {
 
   async verdict(sessionToken: string | null | undefined, context: RequestContext = {}): Promise<CheckedVerdict> {
     if (!isToken(sessionToken)) return failOpen(null);
-    return this.#verdict(() => ({
+    const ask = () => ({
       path: `/v1/sessions/${sessionToken}/verdict`,
       method: "GET",
       headers: contextHeaders(context ?? {}),
-    }));
+    });
+    return this.#verdict(ask, visitorOf(sessionToken, context));
   }
 
   async judge(sessionToken: string | null | undefined, request: VisitorRequest): Promise<CheckedVerdict> {
-    return this.#verdict(() => ({
+    const ask = () => ({
       path: "/v1/verdict",
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: judgedBody(isToken(sessionToken) ? sessionToken : null, request ?? {}),
-    }));
+    });
+    return this.#verdict(ask, visitorOf(sessionToken, request));
   }
 
   async loggedIn(sessionToken: string | null | undefined): Promise<LoggedIn> {
@@ -194,7 +196,7 @@ class ApiClient implements VerdictClient {
   }
 
   /** `ask` may throw: a caller without TypeScript passes anything. */
-  async #verdict(ask: () => Question): Promise<CheckedVerdict> {
+  async #verdict(ask: () => Question, visitor: string | undefined): Promise<CheckedVerdict> {
     let request: Question;
     try {
       request = ask();
@@ -202,10 +204,11 @@ class ApiClient implements VerdictClient {
       this.report({ reason: "hook_threw", message: "the request could not be read; the visitor was let in", cause });
       return failOpen("hook_threw");
     }
-    return this.#call<CheckedVerdict>(request, this.#timeoutMs, {
+    const reading: Reading<CheckedVerdict> = {
       answered: ({ status, text, requestId }) => (status === 200 ? decodeVerdict(text, this.mode, requestId) : null),
       failed: failOpen,
-    });
+    };
+    return this.#call(request, this.#timeoutMs, reading, visitor);
   }
 
   #assertLoggedIn(sessionToken: string): Promise<LoggedIn> {
@@ -221,7 +224,7 @@ class ApiClient implements VerdictClient {
   }
 
   /** One request through the breaker. `answered` gives null for an answer that is of no use. */
-  async #call<T>(request: Question, timeoutMs: number, reading: Reading<T>): Promise<T> {
+  async #call<T>(request: Question, timeoutMs: number, reading: Reading<T>, visitor?: string): Promise<T> {
     const pass = this.#breaker.admit(this.#now());
     if (pass === null) return reading.failed("circuit_open");
     const answer = await this.#send(request, timeoutMs);
@@ -235,7 +238,11 @@ class ApiClient implements VerdictClient {
     if (failure.status !== undefined && refusals.has(failure.status)) {
       // Of this one request: verdictd is up, and refuses what a visitor or a proxy in between made of it.
       this.#breaker.abstain();
-    } else if (this.#breaker.fail(pass, this.#now())) {
+    } else if (
+      failure.reason === "timeout"
+        ? this.#breaker.failSlowly(pass, this.#now(), visitor)
+        : this.#breaker.fail(pass, this.#now())
+    ) {
       this.report({ reason: "circuit_open", message: "verdictd is left alone for a while; visitors are allowed" });
     }
     return reading.failed(failure.reason as FailureReason);
@@ -252,6 +259,16 @@ class ApiClient implements VerdictClient {
         : { reason: "network", message: unreached(this.#base, cause), cause };
     }
   }
+}
+
+/** What tells visitors apart for the breaker: the address (of IPv6 about the subscriber's part), else the session. */
+function visitorOf(
+  sessionToken: string | null | undefined,
+  context: RequestContext | null | undefined,
+): string | undefined {
+  const ip: unknown = context?.ip;
+  if (typeof ip === "string" && ip !== "") return ip.split(":").slice(0, 4).join(":");
+  return isToken(sessionToken) ? sessionToken : undefined;
 }
 
 /** A request, with the headers that others do not have. */

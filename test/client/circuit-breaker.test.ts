@@ -52,3 +52,17 @@ t.test("each failed probe doubles the open time, up to its bound; a good one clo
   for (let count = 1; count <= 3; count++) breaker.fail("normal", nowMs);
   t.equal(breaker.admit(nowMs + 1000), "probe", "and the open time is the first again");
 });
+
+t.test("slow answers count only where different visitors meet them", async (t) => {
+  const breaker = new CircuitBreaker(options);
+  for (let count = 0; count < 20; count++) t.equal(breaker.failSlowly("normal", 0, "192.0.2.1"), false);
+  t.equal(breaker.admit(0), "normal", "one visitor opens it for nobody");
+  t.equal(breaker.failSlowly("normal", 0, "192.0.2.2"), false);
+  t.equal(breaker.failSlowly("normal", 0, "192.0.2.3"), true, "three do");
+  const other = new CircuitBreaker(options);
+  other.failSlowly("normal", 0, "192.0.2.1");
+  other.succeed();
+  t.equal(other.failSlowly("normal", 0, "192.0.2.1"), false);
+  for (const _ of [1, 2]) other.failSlowly("normal", 0, undefined);
+  t.equal(other.admit(0), null, "a visitor who is not known counts each time");
+});

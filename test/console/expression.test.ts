@@ -79,4 +79,5 @@ t.test("what may come next follows from what stands before", async (t) => {
 t.test("cells are quoted where they must be, and formulas stay text", async (t) => {
   const rows = [{ a: 'say "hi", you', b: "=1+1", c: [1, 2], d: null, e: -5 }];
   t.equal(csvOf(["a", "b", "c", "d", "e"], rows), `a,b,c,d,e\r\n"say ""hi"", you",'=1+1,1 2,,-5\r\n`);
+  t.equal(csvOf(["a"], [{ a: "x;=1+1" }, { a: "/a;x=1" }]), `a\r\n"x;'=1+1"\r\n"/a;x=1"\r\n`);
 });
