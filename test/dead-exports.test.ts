@@ -21,7 +21,6 @@ const reasons: Readonly<Record<string, string>> = {
   "src/cluster-store/permissions.ts storeAclRules": "the documentation and the examples of deployments state the rules",
   "src/cluster/resp-parser.ts defaultBounds": "tests lower one bound at a time",
   "src/config/config.ts camelCase": "every flag's name in code is held against its name on the command line",
-  "src/contract/signed-agents.ts signatureStates": "random requests are made of all states",
   "src/contract/verdict.ts loggedInPolicies": "each policy is held against the specification's table",
   "src/control-plane/projects.ts defaultBotSettings": "projects of tests begin with them",
   "src/engines/path-corners.ts cornerHashesPerBatchMax": "a test fills a batch",
