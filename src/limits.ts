@@ -41,6 +41,9 @@ export const limits = {
   adminRequestsOfConnection: 16,
   /** ms that the admin address waits for a client that does not read: longer than a scrape takes. */
   adminSilenceMs: 10_000,
+  /** ms that the header of a request to the admin address may take, and ms between two looks at that: tools send it at once. */
+  adminHeaderMs: 5000,
+  adminLookMs: 1000,
   /** ms after which an admin address that is taken is tried again: the process before this one may still hold it. */
   adminRetryMs: 1000,
   /** Rows of a page of a log, at least: a page of none would never end. */
@@ -216,7 +219,13 @@ export const limits = {
   blockSubjectsMax: 10_000,
   /** Recorded blocks of a project, the latest: about 50 MB, at most 200 MB. */
   blocksPerProjectMax: 100_000,
-  /** Changes of an account's configuration that are kept, the latest: about 5 MB. */
+  /** The latest entries of a log of changes, among which a change looks for the one that it repeats: some 100 us. */
+  auditRepeatsLookedAt: 50,
+  /** Share of these that one address (IPv6 /64) may record in a day: nobody pushes out what all others did. */
+  blocksOfNetworkShare: 1 / 4,
+  /** Networks whose records of the day a thread counts: some MB. */
+  blockNetworksMax: 50_000,
+  /** Changes of each of an account's four logs (people and tokens, keys, settings, the rest) that are kept, the latest: about 5 MB. */
   auditEntriesMax: 10_000,
   /** Marked sessions of a project: some 2 MB, and few enough to be sorted for each page. */
   marksPerProjectMax: 5000,

@@ -31,7 +31,7 @@ import type { SessionTable } from "../store/keys.js";
  * | vd{config}log                         | stream | its latest changes, under their revisions                         |
  * | vd{config}nodes                       | hash   | nodes that follow it: how often each said so, revision that it has |
  * | vd{config}serving                     | hash   | nodes that run, also those that can't follow it: how often each said so |
- * | vd{config}audit:account               | hash   | changes of an account's configuration by id, as JSON; `last`: the last id |
+ * | vd{config}audit:log                   | hash   | changes of an account's configuration by id, as JSON; `last`: the last id |
  * | vd{config}lease:name                  | string | the node that does this work for all; expires                     |
  * | vd{config}sweeper                     | string | a node removes what has outlived its time; expires before the next one does |
  *
@@ -184,8 +184,8 @@ export function writtenRow(slot: number): string {
 }
 
 /** Changes of an account's configuration, in the slot of the configuration. */
-export function auditRow(accountId: number): string {
-  return `vd{config}audit:${accountId}`;
+export function auditRow(log: number): string {
+  return `vd{config}audit:${log}`;
 }
 
 /** The field with the last id. */

@@ -3,7 +3,6 @@
  * defaults, help and checks derive. Every mistake is reported at once; nothing starts on a bad value.
  */
 import { isIP, isIPv4, isIPv6 } from "node:net";
-import { availableParallelism } from "node:os";
 import { parseStoreUrl } from "../cluster/store-url.js";
 import { nearestWord } from "../contract/nearest-word.js";
 import type { Durability, IpStorage } from "../contract/scoring-worker.js";
@@ -11,6 +10,7 @@ import { limits } from "../limits.js";
 import { parseTrustedProxies } from "../net/client-ip.js";
 import { authoritiesFault, certificateFault } from "./certificate.js";
 import { type FileValue, readConfigFile, readValueFile } from "./config-file.js";
+import { usableCores } from "./machine.js";
 
 /** How a value is written and read. `parse` returns the value, or what was expected of it. */
 interface Form<T> {
@@ -133,8 +133,13 @@ function secretOption(form: Form<string>, help: string): Option<string> {
   return { ...form, fallback: "", help, isSecret: true };
 }
 
-const cores = availableParallelism();
+const cores = usableCores();
 const MIB = 1024 * 1024;
+
+/** A default number of threads. It has a bound, so that a larger machine alone makes no process larger. */
+function threadsOf(wanted: number, max: number): number {
+  return Math.max(1, Math.min(max, Math.floor(wanted)));
+}
 
 /** Every option of `serve`, by flag. Adding one is adding a row. */
 export const serveOptions = {
@@ -169,8 +174,8 @@ export const serveOptions = {
   demo: option(flag, false, "serve /demo; on an empty store, create a first account and print its credentials"),
   "verdict-ttl": option(integer(0, 86_400), 60, "seconds a verdict is cached; 0 turns the cache off"),
   "verdict-cache-mb": option(integer(1, 1 << 20), 64, "MiB of the verdict cache, per HTTP thread"),
-  "scoring-threads": option(integer(1, 256), Math.max(1, Math.floor(cores / 2)), "threads that score and store events"),
-  "http-threads": option(integer(1, 256), Math.max(1, Math.floor(cores / 4)), "threads that answer requests"),
+  "scoring-threads": option(integer(1, 256), threadsOf(cores / 2, 2), "threads that score and store events"),
+  "http-threads": option(integer(1, 256), threadsOf(cores / 4, 4), "threads that answer requests"),
   "trusted-proxies": option(networks, [], "networks whose X-Forwarded-For is trusted"),
   "dns-servers": option(
     nameServers,
@@ -427,3 +432,20 @@ function isOneAddress(one: string | undefined, other: string | undefined): boole
 
 /** Bytes of so many MiB. */
 export const bytesOfMib = (mib: number): number => mib * MIB;
+
+const baseMib = 64;
+const httpThreadMib = 32;
+const scoringThreadMib = 96;
+
+/** MiB of private memory that a server with these options stays below, and the sum behind it; `src/docs/operations.md` explains it. */
+export function memoryOf({ httpThreads, scoringThreads, verdictCacheMb, queueMb }: ServeConfig): {
+  readonly mib: number;
+  readonly sum: string;
+} {
+  const mib = baseMib + httpThreads * (httpThreadMib + verdictCacheMb) + scoringThreads * scoringThreadMib + queueMb;
+  const http = `${httpThreads} HTTP threads * (${httpThreadMib} + ${verdictCacheMb} of cache)`;
+  return {
+    mib,
+    sum: `${baseMib} + ${http} + ${scoringThreads} scoring threads * ${scoringThreadMib} + ${queueMb} of queue`,
+  };
+}

@@ -44,6 +44,22 @@ export type AuditAction = (typeof auditActions)[number];
 /** The kind of an action: the part before the dot. */
 export const auditKinds: ReadonlySet<string> = new Set(auditActions.map((action) => action.split(".")[0]!));
 
+/** Kinds by the log that keeps them, the rest in one more: whoever fills one log pushes nothing out of another. Stored rows depend on this order. */
+const keptApart: readonly (readonly string[])[] = [
+  ["account", "user", "member", "token"],
+  ["project", "scoring", "key"],
+  ["settings", "request_scoring", "challenge"],
+];
+
+/** Logs of an account, and of the server. */
+export const auditLogs = keptApart.length + 1;
+
+/** The number, from 0, of the log that keeps changes of a kind. Earlier versions had only log 0. */
+export function auditLogOfKind(kind: string): number {
+  const log = keptApart.findIndex((kinds) => kinds.includes(kind));
+  return log === -1 ? keptApart.length : log;
+}
+
 /** The log for changes that apply to all accounts: no account has this id. */
 export const accountOfServer = 0;
 
@@ -65,11 +81,13 @@ export interface AuditEntry {
   /** Values that differ; `null` means that there was none. */
   before: AuditValues | null;
   after: AuditValues | null;
+  /** How many changes of one thing by one token, within a minute from `at`, this stands for; absent: one. */
+  count?: number;
 }
 
 /** A change as the API shows it; the user's name is looked up when it is read. */
 export interface AuditRow {
-  /** The server and each account number their changes separately. */
+  /** Unique in its scope: the server's, or the account's with its projects. */
   id: Id;
   /** What it applies to: the whole server, the account, or one project. */
   scope: "server" | "account" | "project";
@@ -84,6 +102,8 @@ export interface AuditRow {
   /** Values that changed, by their names in the API; null: there was none. */
   before: AuditValues | null;
   after: AuditValues | null;
+  /** Changes of one thing by one token within a minute are one entry: how many they were. */
+  count: number & tags.Type<"uint32"> & tags.Minimum<1>;
 }
 
 /** One page of the log of changes. */

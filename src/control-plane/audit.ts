@@ -4,11 +4,18 @@
  */
 
 import { currentActor } from "../auth/actor.js";
-import { type AuditAction, type AuditEntry, type AuditValues, accountOfServer } from "../contract/audit.js";
+import {
+  type AuditAction,
+  type AuditEntry,
+  type AuditValues,
+  accountOfServer,
+  auditLogOfKind,
+  auditLogs,
+} from "../contract/audit.js";
 import { Refusal, RevokedError, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import type { Slices } from "../runtime/long-work.js";
-import type { NewAuditEntry } from "../store/audit-rows.js";
+import { auditLogNumber, auditLogNumbers, type NewAuditEntry } from "../store/audit-rows.js";
 import { changeControlPlane } from "../store/control-plane-changes.js";
 import type { Store } from "../store/store.js";
 import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";
@@ -100,8 +107,9 @@ export interface AuditQuery {
 
 const idBytes = 6;
 
-/** Where a page ended in the account's log and in that of the server. */
-type Position = readonly [account: number, server: number];
+/** Where a page ended in each log of the account, then in each of the server. */
+type Position = number[];
+const positions = 2 * auditLogs;
 
 /** Returns matching changes after the cursor, the latest first; null when whoever asked has gone. `invalidPayload` for an invalid cursor. */
 export async function auditPage(
@@ -109,17 +117,17 @@ export async function auditPage(
   query: AuditQuery,
   slices: Slices,
 ): Promise<LogPage<AuditEntry> | Refusal | null> {
-  const start = query.cursor === null ? ([Infinity, Infinity] as const) : readPosition(query.cursor);
-  if (start === null) return refuse("invalidPayload", "cursor is not valid for this list");
-  const position = [...start] as [number, number];
+  const position = query.cursor === null ? Array<number>(positions).fill(Infinity) : readPosition(query.cursor);
+  if (position === null) return refuse("invalidPayload", "cursor is not valid for this list");
   const rows: AuditEntry[] = [];
-  for await (const entry of bothLogs(store, query, start)) {
+  for await (const { entry, log } of askedLogs(store, query, [...position])) {
     if (slices.isOver && !(await slices.next())) return null;
     if (Date.parse(entry.at) < query.fromMs) break;
     if (!isAskedFor(entry, query)) continue;
     if (rows.length === query.limit) return { rows, nextCursor: writePosition(position) };
-    rows.push(entry);
-    position[entry.accountId === accountOfServer ? 1 : 0] = entry.id;
+    position[log] = entry.id;
+    // Each log numbers its own: together unique in their scope.
+    rows.push({ ...entry, id: entry.id * auditLogs + (log % auditLogs) });
   }
   return { rows, nextCursor: null };
 }
@@ -135,32 +143,41 @@ function isAskedFor(entry: AuditEntry, { seesAccount, projectId, kind, untilMs }
 /** In the log of the server: users who belong to no account yet are shown by the command line only. */
 const hiddenActions: ReadonlySet<AuditAction> = new Set<AuditAction>(["user.created"]);
 
-/** The account's log, merged by time with the server's log for callers who may see that. */
-async function* bothLogs(
-  store: Store,
-  query: AuditQuery,
-  [account, server]: Position,
-): AsyncGenerator<AuditEntry, undefined> {
-  const own = entriesBefore(store, query.accountId, account);
-  const sees = query.seesAccount && query.projectId === null;
-  const shared = entriesBefore(store, accountOfServer, sees ? server : 0);
-  let [left, right] = [await own.next(), await shared.next()];
-  while (left.done !== true || right.done !== true) {
-    const hasRoom = right.done === true || (left.done !== true && left.value.at >= right.value.at);
-    if (hasRoom) {
-      yield left.value as AuditEntry;
-      left = await own.next();
-    } else {
-      yield right.value as AuditEntry;
-      right = await shared.next();
+/** An entry, with the place of its log in a position. */
+interface Placed {
+  readonly entry: AuditEntry;
+  readonly log: number;
+}
+
+/** The logs that can hold what is asked for, merged by time: those of the account, and of the server for callers who may see that. */
+async function* askedLogs(store: Store, query: AuditQuery, position: Position): AsyncGenerator<Placed, undefined> {
+  const { accountId, seesAccount, projectId, kind } = query;
+  const owners = seesAccount && projectId === null ? [accountId, accountOfServer] : [accountId];
+  const kept = kind === null ? null : auditLogOfKind(kind);
+  const heads: { readonly log: number; readonly rest: AsyncGenerator<AuditEntry, undefined>; entry: AuditEntry }[] = [];
+  for (const [owner, id] of owners.entries()) {
+    for (let number = 0; number < auditLogs; number++) {
+      // Log 0 has the changes of every kind that earlier versions made.
+      if (kept !== null && number !== 0 && number !== kept) continue;
+      const log = owner * auditLogs + number;
+      const rest = entriesBefore(store, auditLogNumber(id, number), position[log]!);
+      const first = await rest.next();
+      if (first.done !== true) heads.push({ log, rest, entry: first.value });
     }
+  }
+  while (heads.length > 0) {
+    const latest = heads.reduce((found, each) => (each.entry.at > found.entry.at ? each : found));
+    yield { entry: latest.entry, log: latest.log };
+    const next = await latest.rest.next();
+    if (next.done === true) heads.splice(heads.indexOf(latest), 1);
+    else latest.entry = next.value;
   }
 }
 
-/** The account's entries below this id, the latest first, read in small portions. */
-async function* entriesBefore(store: Store, accountId: number, id: number): AsyncGenerator<AuditEntry, undefined> {
+/** A log's entries below this id, the latest first, read in small portions. */
+async function* entriesBefore(store: Store, number: number, id: number): AsyncGenerator<AuditEntry, undefined> {
   for (let before = id; before > 1; ) {
-    const entries = await store.recorded.audit.before(accountId, before, limits.pageMax);
+    const entries = await store.recorded.audit.before(number, before, limits.pageMax);
     yield* entries;
     if (entries.length < limits.pageMax) return;
     before = entries.at(-1)!.id;
@@ -168,7 +185,7 @@ async function* entriesBefore(store: Store, accountId: number, id: number): Asyn
 }
 
 function writePosition(position: Position): string {
-  const bytes = Buffer.alloc(2 * idBytes);
+  const bytes = Buffer.alloc(positions * idBytes);
   for (const [index, id] of position.entries()) bytes.writeUIntBE(Math.min(id, lastId), index * idBytes, idBytes);
   return encodeCursor("a", bytes);
 }
@@ -176,15 +193,18 @@ function writePosition(position: Position): string {
 const lastId = 2 ** (8 * idBytes) - 1;
 
 function readPosition(cursor: string): Position | null {
-  const bytes = decodeCursor("a", cursor, 2 * idBytes);
-  return bytes === null ? null : [bytes.readUIntBE(0, idBytes), bytes.readUIntBE(idBytes, idBytes)];
+  const bytes = decodeCursor("a", cursor, positions * idBytes);
+  if (bytes === null) return null;
+  return Array.from({ length: positions }, (_, index) => bytes.readUIntBE(index * idBytes, idBytes));
 }
 
 /** All changes, of every account and of the server, the latest first; for the command line. */
 export async function latestChanges(store: Store, accountId: number | null, limit: number): Promise<AuditEntry[]> {
   const accountIds = accountId === null ? [accountOfServer, ...store.accounts.getKeys({})] : [accountId];
   const logs = await Promise.all(
-    accountIds.map((id) => store.recorded.audit.before(id, Number.POSITIVE_INFINITY, limit)),
+    accountIds
+      .flatMap(auditLogNumbers)
+      .map((number) => store.recorded.audit.before(number, Number.POSITIVE_INFINITY, limit)),
   );
   return logs
     .flat()

@@ -14,7 +14,7 @@ import { compileRule } from "../rules/compile-rule.js";
 import { isRuleFault } from "../rules/fault.js";
 import { unavailableFields } from "../rules/fields.js";
 import type { Slices } from "../runtime/long-work.js";
-import { type NewAuditEntry, putAuditEntry } from "../store/audit-rows.js";
+import { type NewAuditEntry, putAuditEntry, replaceAuditEntry } from "../store/audit-rows.js";
 import { recordControlPlane } from "../store/control-plane-changes.js";
 import { type SessionKeys, type SessionTable, sessionKey } from "../store/keys.js";
 import type { RemoteSessions } from "../store/remote-sessions.js";
@@ -162,7 +162,7 @@ function entriesOf(project: Project, deletion: SessionDeletion, now: () => numbe
 /** Puts the entry, or says in the one of this id that more are deleted by now; its id. Call inside a write transaction. */
 function putEntry(store: Store, entry: NewAuditEntry, id: number | null): number {
   if (id === null) return putAuditEntry(store, entry);
-  store.audit.putSync([entry.accountId, id], { id, ...entry });
+  replaceAuditEntry(store, { id, ...entry });
   return id;
 }
 

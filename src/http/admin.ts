@@ -4,7 +4,7 @@
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { isLoopbackHost } from "../net/loopback.js";
 import { isReady, type Readiness } from "./readiness.js";
 
@@ -22,11 +22,17 @@ export interface AdminOptions {
   readonly onTaken: () => void;
   readonly onListening: (port: number) => void;
   readonly retryMs: number;
-  /** Connections at once, and requests on each. Nothing else bounds what Node buffers for clients that do not read. */
+  /**
+   * Connections at once, and requests on each. Nothing else bounds what Node buffers for clients that do not read. Beyond it the oldest connection that no
+   * request has come on goes, so that nobody keeps the address by holding connections.
+   */
   readonly connectionsMax: number;
   readonly requestsOfConnection: number;
   /** How long a connection may be idle in both directions. */
   readonly silenceMs: number;
+  /** How long the header of a request may take, and how often that is looked at. */
+  readonly headerMs: number;
+  readonly lookMs: number;
 }
 
 /** A running admin address. `close` also stops retrying while another process holds the address. */
@@ -36,14 +42,18 @@ export interface AdminServer {
 
 /** Resolves once it listens or finds the address taken; rejects if it can't listen for any other reason. */
 export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
-  const server = createServer((request, response) => {
+  const { headerMs, silenceMs, lookMs } = options;
+  const timeouts = { headersTimeout: headerMs, requestTimeout: silenceMs, connectionsCheckingInterval: lookMs };
+  const connections = new Connections(options.connectionsMax);
+  const server = createServer(timeouts, (request, response) => {
+    connections.answer(request.socket, response);
     answer(options, request, response).catch((error: unknown) => {
       options.onFailure(error);
       if (!response.headersSent) reply(response, request, 500, "text/plain; charset=utf-8", "failed\n");
       else response.destroy();
     });
   });
-  server.maxConnections = options.connectionsMax;
+  server.on("connection", (socket: Socket) => connections.add(socket));
   server.maxRequestsPerSocket = options.requestsOfConnection;
   server.timeout = options.silenceMs;
   const retry = new AbortController();
@@ -60,6 +70,37 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
       await closed;
     },
   };
+}
+
+/** Open connections, in the order in which they were last answered or, before that, opened. */
+class Connections {
+  readonly #max: number;
+  /** With whether a request is being answered. */
+  readonly #open = new Map<Socket, boolean>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  add(socket: Socket): void {
+    if (this.#open.size >= this.#max) {
+      const idle = [...this.#open].find(([, isAnswered]) => !isAnswered);
+      const oldest = idle?.[0] ?? this.#open.keys().next().value!;
+      this.#open.delete(oldest);
+      oldest.destroy();
+    }
+    this.#open.set(socket, false);
+    socket.once("close", () => this.#open.delete(socket));
+  }
+
+  answer(socket: Socket, response: ServerResponse): void {
+    this.#move(socket, true);
+    response.once("close", () => this.#move(socket, false));
+  }
+
+  #move(socket: Socket, isAnswered: boolean): void {
+    if (this.#open.delete(socket)) this.#open.set(socket, isAnswered);
+  }
 }
 
 /** Resolves with false if another process has the address. */

@@ -3,7 +3,7 @@
  * together, off the hot path. For each subject, rule and minute the first ones become records; further ones only raise the last record's count. The
  * store keeps the tally of a minute, so the bound holds over all threads and processes.
  */
-import { minuteMs } from "../contract/durations.js";
+import { dayMs, minuteMs } from "../contract/durations.js";
 import type { Block } from "../contract/entities.js";
 import { decodeCursor, encodeCursor, type LogPage } from "../control-plane/cursor.js";
 import { type Refusal, refuse } from "../errors.js";
@@ -70,6 +70,10 @@ export class Blocks {
   readonly #latest = new Map<string, Tally>();
   /** Tallies that have references to store. */
   readonly #referred = new Set<Tally>();
+  /** Records of this day by project and network of the visitor; the one of the last record is the last. */
+  readonly #ofNetworks = new Map<string, number>();
+  #day = 0;
+  readonly #ofNetworkMax: number;
   #waiting: Waiting[] = [];
   /** By project, the write that had no answer. It is repeated unchanged, and the project's other blocks wait for it: it may be stored all the same. */
   readonly #unanswered = new Map<number, Write>();
@@ -80,13 +84,18 @@ export class Blocks {
   #writing: Promise<number> | null = null;
   #sweptMs = 0;
 
-  constructor(store: Store, now: () => number) {
+  /** `threads` record blocks at once: each has its share of what one address may record. */
+  constructor(store: Store, now: () => number, threads = 1) {
     this.#store = store;
     this.#now = now;
+    this.#ofNetworkMax = Math.floor((limits.blocksPerProjectMax * limits.blocksOfNetworkShare) / threads);
   }
 
-  /** Takes a block, which a `flush` stores. Returns false when it is dropped because too many wait. */
-  record(block: NewBlock, subject: BlockSubject): boolean {
+  /**
+   * Takes a block, which a `flush` stores. `network` is the visitor's address or IPv6 /64 ("": not known), of which a day's records are bounded: further ones
+   * only raise counts. Returns false when it is dropped because too many wait, or the network has had its records.
+   */
+  record(block: NewBlock, subject: BlockSubject, network = ""): boolean {
     const { projectId, ruleId, sessionToken, createdAt } = block;
     const minute = Math.floor(Date.parse(createdAt) / minuteMs);
     const name = `${projectId} ${ruleId} ${minute} ${subject.name}`;
@@ -104,7 +113,14 @@ export class Blocks {
       tally.further++;
       return true;
     }
+    if (!this.#hasRoom(projectId, network)) {
+      // Nothing to raise the count of.
+      if (isNew) return false;
+      tally.further++;
+      return true;
+    }
     if (this.#waitingCount >= limits.blocksWaitingMax) return false;
+    this.#countOfNetwork(projectId, network);
     if (isNew) this.#tallies.set(name, tally);
     tally.latest = { ...block };
     this.#waiting.push({ block: tally.latest, tally });
@@ -124,6 +140,25 @@ export class Blocks {
     tally.references = [...tally.references, reference].slice(-limits.blockReferencesMax);
     this.#referred.add(tally);
     return true;
+  }
+
+  /** Whether the network may have one more record today. */
+  #hasRoom(projectId: number, network: string): boolean {
+    const day = Math.floor(this.#now() / dayMs);
+    if (day !== this.#day) {
+      this.#day = day;
+      this.#ofNetworks.clear();
+    }
+    return (this.#ofNetworks.get(`${projectId} ${network}`) ?? 0) < this.#ofNetworkMax;
+  }
+
+  #countOfNetwork(projectId: number, network: string): void {
+    if (network === "") return;
+    const name = `${projectId} ${network}`;
+    const count = (this.#ofNetworks.get(name) ?? 0) + 1;
+    this.#ofNetworks.delete(name);
+    this.#ofNetworks.set(name, count);
+    if (this.#ofNetworks.size > limits.blockNetworksMax) this.#ofNetworks.delete(this.#ofNetworks.keys().next().value!);
   }
 
   get #waitingCount(): number {

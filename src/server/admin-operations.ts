@@ -53,6 +53,8 @@ export async function startOperations(options: OperationsOptions): Promise<Opera
     connectionsMax: limits.adminConnectionsMax,
     requestsOfConnection: limits.adminRequestsOfConnection,
     silenceMs: limits.adminSilenceMs,
+    headerMs: limits.adminHeaderMs,
+    lookMs: limits.adminLookMs,
   });
   let reloading = Promise.resolve();
   const onHangUp = (): void => {

@@ -17,7 +17,7 @@ export type Recording = ReturnType<typeof buildRecording>;
 export function buildRecording(thread: ThreadContext, credentials: Credentials) {
   const { config, log, store, meters, outages, now } = thread;
   const traffic = new TrafficCounter(store);
-  const blocks = new Blocks(store, now);
+  const blocks = new Blocks(store, now, config.httpThreads);
   /** Writes the blocks that are due, or all of them. Never rejects. */
   const flushBlocks = (isAll = false): Promise<void> =>
     blocks.flush(isAll).then(

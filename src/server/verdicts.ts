@@ -117,8 +117,9 @@ function computedRecorder(
       createdAt: new Date(now()).toISOString(),
       ...(ip !== "" && { ip }),
     } as const;
-    const subject = token === null ? addressSubject(subscriberNetwork(context.ip ?? "")) : sessionSubject(token);
-    if (!blocks.record(block, subject)) meters.services.add("blocksFailed");
+    const network = subscriberNetwork(context.ip ?? "");
+    const subject = token === null ? addressSubject(network) : sessionSubject(token);
+    if (!blocks.record(block, subject, network)) meters.services.add("blocksFailed");
   };
 }
 

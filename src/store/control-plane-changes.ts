@@ -1,5 +1,7 @@
 /** Changes of the configuration: each in one transaction, on one host or by way of the cluster that this store mirrors. */
-import { type NewAuditEntry, putAuditEntry } from "./audit-rows.js";
+import type { AuditEntry } from "../contract/audit.js";
+import { minuteMs } from "../contract/durations.js";
+import { logChange, type NewAuditEntry } from "./audit-rows.js";
 import { raiseRevision, type Store } from "./store.js";
 
 /** The result of a change of the configuration. It must name the entries for the audit log; `[]` means none. */
@@ -13,12 +15,18 @@ export interface LoggedChange<T> {
  * loop while another thread writes.
  */
 export async function changeControlPlane<T>(store: Store, change: () => LoggedChange<T>): Promise<T> {
+  const recent = recentOf(store);
+  let written: AuditEntry[] = [];
   const logged = (): T => {
     const { result, entries } = change();
-    for (const entry of entries) putAuditEntry(store, entry);
+    written = entries.map((entry) => logChange(store, entry, recent));
     return result;
   };
-  if (store.changes !== undefined) return store.changes.run(logged);
+  if (store.changes !== undefined) {
+    const result = await store.changes.run(logged);
+    remember(store, written);
+    return result;
+  }
   return store.root.childTransaction(() => {
     const result = logged();
     raiseRevision(store);
@@ -30,4 +38,24 @@ export async function changeControlPlane<T>(store: Store, change: () => LoggedCh
 export async function recordControlPlane<T>(store: Store, write: () => T): Promise<T> {
   if (store.changes !== undefined) return store.changes.run(write);
   return store.root.childTransaction(write);
+}
+
+/** Entries that this thread wrote in the last minute into the log of a cluster, which no mirror has; the latest first. */
+const recentEntries = new WeakMap<Store, readonly AuditEntry[]>();
+
+/** Entries that are remembered at most: each change looks through them. */
+const recentMax = 200;
+
+function recentOf(store: Store): readonly AuditEntry[] {
+  return recentEntries.get(store) ?? [];
+}
+
+function remember(store: Store, written: readonly AuditEntry[]): void {
+  const sinceMs = Date.now() - minuteMs;
+  const isReplaced = (each: AuditEntry): boolean =>
+    written.some(
+      ({ id, accountId, action }) => id === each.id && accountId === each.accountId && action === each.action,
+    );
+  const others = recentOf(store).filter((each) => Date.parse(each.at) > sinceMs && !isReplaced(each));
+  recentEntries.set(store, [...written, ...others].slice(0, recentMax));
 }

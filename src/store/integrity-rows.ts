@@ -3,10 +3,11 @@
  * walk. A table that is added to `tableNames` does not compile until it is here.
  */
 
-import { accountOfServer } from "../contract/audit.js";
+import { type AuditEntry, accountOfServer } from "../contract/audit.js";
 import { tokenBytes } from "../contract/session-token.js";
 import { type StoredRecord, storedRecordMismatch } from "../contract/validators.js";
 import { accountRowKey } from "./account-rows.js";
+import { logNumberOf } from "./audit-rows.js";
 import { unpackCrossSessionCount } from "./cross-session-count.js";
 import type { IntegrityWalk } from "./integrity-checks.js";
 import {
@@ -116,8 +117,10 @@ export const rowChecks: Record<TableName, RowCheck> = {
     if (row.projectId !== key[0] || row.id !== key[1]) return `holds block ${row.id} of project ${row.projectId}`;
     return walk.missing("projects", row.projectId);
   }),
-  audit: record("audit", (walk, row: { accountId: number; id: number }, key: [number, number]) => {
-    if (row.accountId !== key[0] || row.id !== key[1]) return `holds change ${row.id} of account ${row.accountId}`;
+  audit: record("audit", (walk, row: AuditEntry, key: [number, number]) => {
+    // Earlier versions had one log for all kinds.
+    const isOfLog = key[0] === logNumberOf(row) || key[0] === row.accountId;
+    if (!isOfLog || row.id !== key[1]) return `holds change ${row.id} of account ${row.accountId}`;
     if (row.accountId === accountOfServer) return null;
     return walk.missing("accounts", row.accountId);
   }),

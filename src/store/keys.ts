@@ -49,7 +49,7 @@ import { limits } from "../limits.js";
  * | mirror        | "position"                                      | of a cluster: what its configuration here is as of |
  * | mirror        | "migration"                                     | to which cluster this store was copied             |
  * | solved_challenges | second of expiry u32, nonce 16 bytes        | 1                                                  |
- * | audit         | [account id, change id]                         | AuditEntry                                         |
+ * | audit         | [log, change id], `audit-rows.ts`                         | AuditEntry                                         |
  * | marks         | [project id, session token]                     | SessionMark                                        |
  * | trails        | project u32, token 21 bytes                     | Timeline, of the latest sessions only                 |
  *

@@ -78,8 +78,8 @@ export interface RecordedMarks {
 
 /** Reads the changes of an account's configuration. */
 export interface RecordedChanges {
-  /** Returns up to `count` changes of an account with ids below this one, the latest first. */
-  before(accountId: number, id: number, count: number): Promise<readonly AuditEntry[]>;
+  /** Returns up to `count` changes of a log (`auditLogNumber`) with ids below this one, the latest first. */
+  before(log: number, id: number, count: number): Promise<readonly AuditEntry[]>;
 }
 
 /** A piece to fold into one session's timeline. */

@@ -226,3 +226,22 @@ t.test("blocks whose session is erased while only their count is to be raised ar
   t.equal(await blocks.flush(true), 0);
   t.equal((await counts(blocks))[0], 1);
 });
+
+t.test("one address records a quarter of a project's blocks in a day at most, all threads together", async (t) => {
+  const nowMs = Date.UTC(2026, 10, 1, 12);
+  const clock = { nowMs };
+  const blocks = new Blocks({} as Store, () => clock.nowMs, 2);
+  const share = limits.blocksPerProjectMax / 8;
+  const record = (each: number, network: string) => {
+    const sessionToken = `session ${network} ${Math.floor(each / 20)}`;
+    const block = { projectId: 1, ruleId: 1, sessionToken, createdAt: new Date(clock.nowMs).toISOString() } as NewBlock;
+    return blocks.record(block, sessionSubject(sessionToken), network);
+  };
+  let taken = 0;
+  for (let each = 0; each < share + 2000; each++) if (record(each, "2001:db8:0:1::/64")) taken++;
+  t.ok(taken <= share + 20, `${taken} of one network`);
+  t.ok(taken >= share);
+  t.ok(record(0, "192.0.2.1"), "another address");
+  clock.nowMs += 86_400_000;
+  t.ok(record(1_000_000, "2001:db8:0:1::/64"), "the next day");
+});

@@ -2,13 +2,22 @@
 
 import { mirrorFileFault } from "../../cluster-store/config/open-config.js";
 import { faultLine } from "../../cluster-store/fault-line.js";
-import { type GivenFlags, readServeConfig, type ServeConfig, unknownVariables } from "../../config/config.js";
+import {
+  bytesOfMib,
+  type GivenFlags,
+  memoryOf,
+  readServeConfig,
+  type ServeConfig,
+  unknownVariables,
+} from "../../config/config.js";
+import { memoryBound } from "../../config/machine.js";
 import { createFirstAccount } from "../../control-plane/first-account.js";
 import { Refusal } from "../../errors.js";
 import { limits } from "../../limits.js";
 import { isLoopbackHost } from "../../net/loopback.js";
 import { urlHost } from "../../net/url-host.js";
 import { tuneGarbageCollection } from "../../runtime/garbage-collection.js";
+import type { Logger } from "../../runtime/log.js";
 import { endOnFault } from "../../server/end-on-fault.js";
 import { createLog, type RunningServer } from "../../server/http-thread.js";
 import { startServers } from "../../server/serve.js";
@@ -57,6 +66,7 @@ export const serveCommand: ProcessCommand = {
     // First, so that whoever reads "listening" finds a demo that has its site key.
     const greeting = config.demo ? await welcome(server, address) : "";
     const page = `${address}/console`;
+    sayMemory(config, log);
     log.info({ host: config.host, port: server.port, dataDir: config.dataDir, console: page }, "listening");
     warnOfOpenDoors(config, log);
     if (server.accounts.isEmpty) log.warn(noAccount(config));
@@ -163,4 +173,17 @@ async function welcome(server: RunningServer, address: string): Promise<string> 
     }
   }
   return `\n${lines.join("\n")}\n`;
+}
+
+/** Says what the process stays below, and warns when its control group gives it less. */
+function sayMemory(config: ServeConfig, log: Logger): void {
+  const { mib, sum } = memoryOf(config);
+  const bound = memoryBound();
+  log.info({ memoryMib: mib, sum }, "private memory stays below this, in MiB");
+  if (bound !== null && bound < bytesOfMib(mib)) {
+    log.warn(
+      { memoryMib: mib, boundMib: Math.floor(bound / bytesOfMib(1)) },
+      "the control group of the process has less memory than it may use: lower --http-threads, --scoring-threads, --verdict-cache-mb or --queue-mb",
+    );
+  }
 }

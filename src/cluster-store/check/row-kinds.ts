@@ -7,6 +7,7 @@ import type { KeyedCommand } from "../../cluster/operation.js";
 import type { RespReply } from "../../cluster/resp-parser.js";
 import { keySlot } from "../../cluster/slots.js";
 import { tokenBytes } from "../../contract/session-token.js";
+import { accountOfLog } from "../../store/audit-rows.js";
 import { sessionKeyBytes, type tableNames } from "../../store/keys.js";
 import type { UnmirroredName } from "../../store/mirrored-tables.js";
 import { decodeSession } from "../../store/session-record.js";
@@ -202,7 +203,7 @@ const otherKinds = [
     pattern: /^config\}audit:\d+$/,
     ask: ({ key }) => [{ command: ["HGETALL", key], slot: keySlot(key) }],
     fault: ([fields], { rest }, { accounts }) => {
-      const account = Number(rest.toString("latin1", "audit:".length));
+      const account = accountOfLog(Number(rest.toString("latin1", "audit:".length)));
       if (!valuesOf(fields).every(isJson)) return "has an entry that can't be decoded";
       // Changes that concern no particular account belong to account 0.
       return account === 0 || accounts.has(account) ? null : `names accounts ${account}, which is missing`;

@@ -4,6 +4,7 @@ import type { RespReply } from "../../cluster/resp-parser.js";
 import { keySlot } from "../../cluster/slots.js";
 import type { Block } from "../../contract/entities.js";
 import { limits } from "../../limits.js";
+import { auditLogNumbers } from "../../store/audit-rows.js";
 import { sessionRange, tokenAt } from "../../store/keys.js";
 import { lastId, type Store } from "../../store/store.js";
 import type { BulkClient } from "../bulk-client.js";
@@ -32,7 +33,8 @@ export function copyRecordedRows(
 const allAccounts = 0;
 
 function* wantedLogs(store: Store, times: RecordedRowTimes): Generator<WantedRow> {
-  for (const accountId of [allAccounts, ...store.accounts.getKeys({})]) yield wantedAudit(store, accountId);
+  for (const accountId of [allAccounts, ...store.accounts.getKeys({})])
+    for (const log of auditLogNumbers(accountId)) yield wantedAudit(store, log);
   for (const projectId of [...store.projects.getKeys({})]) {
     yield wantedMarks(store, projectId, times.blockMs);
     yield* wantedTimelineIndex(store, projectId, times.sessionMs);
@@ -40,15 +42,15 @@ function* wantedLogs(store: Store, times: RecordedRowTimes): Generator<WantedRow
   }
 }
 
-function wantedAudit(store: Store, accountId: number): WantedRow {
+function wantedAudit(store: Store, log: number): WantedRow {
   store.root.resetReadTxn();
   const fields: [string, string][] = [];
-  for (const { key, value } of store.audit.getRange({ start: [accountId, 0], end: [accountId + 1, 0] })) {
+  for (const { key, value } of store.audit.getRange({ start: [log, 0], end: [log + 1, 0] })) {
     fields.push([String(key[1]), JSON.stringify(value)]);
   }
   const last = fields.at(-1)?.[0];
   if (last !== undefined) fields.push([lastAuditField, last]);
-  return wantedHash(auditRow(accountId), fields, 0);
+  return wantedHash(auditRow(log), fields, 0);
 }
 
 function wantedMarks(store: Store, projectId: number, blockMs: number): WantedRow {

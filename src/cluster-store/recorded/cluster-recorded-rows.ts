@@ -144,11 +144,11 @@ class ClusterRecordedChanges implements RecordedChanges {
     this.#client = client;
   }
 
-  async before(accountId: number, id: number, count: number): Promise<readonly AuditEntry[]> {
-    const row = auditRow(accountId);
+  async before(log: number, id: number, count: number): Promise<readonly AuditEntry[]> {
+    const row = auditRow(log);
     const [reply] = await askAll(this.#client, [onKey("HGET", row, lastAuditField)]);
     const last = Math.min(Number(reply ?? 0), id - 1);
-    // Ids of an account have no gaps, because every change takes the next one.
+    // Ids of a log have no gaps, because every change takes the next one.
     const ids = Array.from({ length: Math.max(0, Math.min(count, last)) }, (_, index) => String(last - index));
     if (ids.length === 0) return [];
     const [entries] = await askAll(this.#client, [onKey("HMGET", row, ...ids)]);

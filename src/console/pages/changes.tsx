@@ -63,7 +63,10 @@ const rowKey = ({ scope, id }: AuditRow): string => `${scope === "server" ? "s" 
 const columns = [
   { name: "When", cell: (row: AuditRow) => <Time at={row.at} /> },
   { name: "Who", cell: (row: AuditRow) => whoOf(row) },
-  { name: "What", cell: ({ action }: AuditRow) => words[action] },
+  {
+    name: "What",
+    cell: ({ action, count }: AuditRow) => (count === 1 ? words[action] : `${words[action]} (${count} times)`),
+  },
   {
     name: "Of",
     cell: ({ subject, project_id }: AuditRow) => (

@@ -55,7 +55,8 @@ export function auditRoute({ page, reads, nameOf }: AuditServices): TokenRoute {
       description:
         "Changes of projects, settings, rules and keys, and deleted sessions; owners and admins also see changes of tokens, members and the account, and " +
         "those of the whole server: IP lists, catalogues of bots, signed agents. It never contains a secret. " +
-        `An account keeps its latest ${limits.auditEntriesMax}, and so does the server.`,
+        "Changes of one thing by one token within a minute are one entry with a count. " +
+        `An account keeps its latest ${limits.auditEntriesMax} of each group: people and tokens; projects and keys; settings; rules and the rest. So does the server.`,
       parameters: [...logParameters, ...parameters],
       answers: { 200: "AuditAnswer" },
       refusals: ["invalidPayload", "forbidden"],
@@ -73,7 +74,7 @@ export function auditRoute({ page, reads, nameOf }: AuditServices): TokenRoute {
       if (found === null) return unread;
       if (found instanceof Refusal) return refusal(found);
       const data = found.rows.map(
-        ({ id, accountId, at, userId, tokenId, projectId, action, subject, before, after }) => ({
+        ({ id, accountId, at, userId, tokenId, projectId, action, subject, before, after, count }) => ({
           id,
           scope: scopeOf(accountId, projectId),
           at,
@@ -84,6 +85,7 @@ export function auditRoute({ page, reads, nameOf }: AuditServices): TokenRoute {
           subject,
           before,
           after,
+          count: count ?? 1,
         }),
       );
       return json(200, { data, meta: { next_cursor: found.nextCursor } } satisfies AuditAnswer);

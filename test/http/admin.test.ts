@@ -1,0 +1,47 @@
+/** The admin address while somebody holds its connections. */
+import { once } from "node:events";
+import { connect } from "node:net";
+import t from "tap";
+import { startAdmin } from "../../src/http/admin.js";
+
+t.test("connections that send their request drop by drop do not keep the admin address", async (t) => {
+  let port = 0;
+  const admin = await startAdmin({
+    host: "127.0.0.1",
+    port: 0,
+    token: "",
+    metrics: async () => "",
+    metricsType: "text/plain",
+    readiness: () => ({}) as never,
+    onFailure: (error) => t.fail(String(error)),
+    onTaken: () => t.fail("taken"),
+    onListening: (taken) => {
+      port = taken;
+    },
+    retryMs: 1000,
+    connectionsMax: 4,
+    requestsOfConnection: 16,
+    silenceMs: 600_000,
+    headerMs: 500_000,
+    lookMs: 100_000,
+  });
+  t.teardown(() => admin.close());
+  const drip = async () => {
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => {});
+    await once(socket, "connect");
+    socket.write("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ");
+    return socket;
+  };
+  const held = [await drip(), await drip(), await drip(), await drip()];
+  const gone = once(held[0]!, "close");
+  const answer = await fetch(`http://127.0.0.1:${port}/healthz`, { headers: { connection: "close" } });
+  t.equal(answer.status, 200);
+  await gone;
+  t.same(
+    held.slice(1).map(({ closed }) => closed),
+    [false, false, false],
+    "the oldest went",
+  );
+  for (const socket of held) socket.destroy();
+});
