@@ -47,6 +47,13 @@ export interface AgentFetch {
   readonly failure: string | null;
 }
 
+/** What one fetch of an agent's keys brought. */
+export interface FetchedAgent extends AgentFetch {
+  readonly url: string;
+  /** null when it failed. */
+  readonly keys: readonly PublicJwk[] | null;
+}
+
 /** An agent with its keys, in the form that verification needs. */
 export interface KeyedAgent extends SignedAgent {
   readonly keys: readonly PublicJwk[];

@@ -7,6 +7,7 @@ import { type AuditValues, accountOfServer } from "../contract/audit.js";
 import type {
   AgentFetch,
   AgentKeys,
+  FetchedAgent,
   KeyedAgent,
   PublicJwk,
   SignedAgent,
@@ -130,21 +131,13 @@ export class SignedAgentStore {
     });
   }
 
-  /** Replaces the keys of a listed agent; false when it is not listed (any more). Same keys raise no revision. */
-  async setKeys(url: string, keys: readonly PublicJwk[], source: AgentKeys["source"], at: string): Promise<boolean> {
-    if (!this.#readList().agents.some((each) => each.url === url)) return false;
-    const isSame = source === "fetched" && JSON.stringify(this.#keysOf(url)?.keys) === JSON.stringify(keys);
-    if (isSame) {
-      const same: AgentKeys = { keys, source, at };
-      await recordControlPlane(this.#store, () => this.#store.signedAgents.putSync(keysKey(url), same));
-      return true;
-    }
+  /** Replaces the keys of a listed agent by those that somebody gives; false when it is not listed (any more). */
+  async importKeys(url: string, keys: readonly PublicJwk[], at: string): Promise<boolean> {
+    if (!this.#isListed(url)) return false;
     return this.#change(() => {
-      if (!this.#readList().agents.some((each) => each.url === url)) return unchanged(false);
+      if (!this.#isListed(url)) return unchanged(false);
       const before = this.#keysOf(url);
-      this.#store.signedAgents.putSync(keysKey(url), { keys, source, at } satisfies AgentKeys);
-      // Fetched keys come from the agent itself: nobody here decided on them.
-      if (source === "fetched") return unchanged(true);
+      this.#store.signedAgents.putSync(keysKey(url), { keys, source: "imported", at } satisfies AgentKeys);
       return audited(true, {
         ...ofAgent(url),
         action: "signed_agent.keys_imported",
@@ -154,10 +147,35 @@ export class SignedAgentStore {
     });
   }
 
-  /** Remembers how a fetch ended, for people to see. Raises no revision: nothing that is judged depends on it. */
-  async setFetch(url: string, fetch: AgentFetch): Promise<void> {
-    if (!this.#readList().agents.some((each) => each.url === url)) return;
-    await recordControlPlane(this.#store, () => this.#store.signedAgents.putSync(fetchKey(url), fetch));
+  /**
+   * Stores the keys that were fetched, and how each fetch ended, in one change, because on a cluster each change waits for all nodes. Agents that are not
+   * listed any more are left out. On one host it raises the revision only if keys have changed: nothing that is judged depends on the rest.
+   */
+  async setFetched(fetched: readonly FetchedAgent[]): Promise<void> {
+    if (fetched.length === 0) return;
+    const write = (): void => {
+      for (const { url, at, keys, failure } of fetched) {
+        if (!this.#isListed(url)) continue;
+        if (keys !== null) {
+          this.#store.signedAgents.putSync(keysKey(url), { keys, source: "fetched", at } satisfies AgentKeys);
+        }
+        this.#store.signedAgents.putSync(fetchKey(url), { at, failure } satisfies AgentFetch);
+      }
+    };
+    const isNew = ({ url, keys }: FetchedAgent): boolean =>
+      keys !== null && JSON.stringify(this.#keysOf(url)?.keys) !== JSON.stringify(keys);
+    if (!fetched.some(isNew)) await recordControlPlane(this.#store, write);
+    else {
+      await this.#change(() => {
+        write();
+        // The keys come from the agents themselves: nobody here decided on them.
+        return unchanged(undefined);
+      });
+    }
+  }
+
+  #isListed(url: string): boolean {
+    return this.#readList().agents.some((each) => each.url === url);
   }
 
   #read(): Snapshot {

@@ -3,15 +3,14 @@
  * is kept when a fetch fails, since a directory that is down says nothing of its keys.
  */
 
-import type { AgentFetch, AgentKeys, PublicJwk, SignedAgent } from "../contract/signed-agents.js";
+import type { AgentKeys, FetchedAgent, SignedAgent } from "../contract/signed-agents.js";
 import { limits } from "../limits.js";
 import type { FetchDirectory } from "./directory-fetch.js";
 
 /** Where agents and keys are kept. */
 export interface AgentKeeper {
   listed(): readonly (SignedAgent & { readonly keys: AgentKeys | null })[];
-  setKeys(url: string, keys: readonly PublicJwk[], source: "fetched", at: string): Promise<boolean>;
-  setFetch(url: string, fetch: AgentFetch): Promise<void>;
+  setFetched(fetched: readonly FetchedAgent[]): Promise<void>;
 }
 
 /** What refreshing works with. `mayFetch` is asked before each round, so that one process of a cluster fetches for all. */
@@ -36,30 +35,29 @@ export interface FetchOutcome {
   readonly failure: string | null;
 }
 
-/** Fetches the keys of one agent and stores them, or that it failed. Rejects when the store can't be written. */
-async function refreshAgent({ keeper, fetch, now }: AgentRefreshParts, url: string): Promise<FetchOutcome> {
+async function fetchAgent({ fetch, now }: AgentRefreshParts, url: string): Promise<FetchedAgent> {
   const fetched = await fetch(url);
   const at = new Date(now()).toISOString();
-  if ("failure" in fetched) {
-    await keeper.setFetch(url, { at, failure: fetched.failure });
-    return { url, keys: null, failure: fetched.failure };
-  }
-  await keeper.setKeys(url, fetched.keys, "fetched", at);
-  await keeper.setFetch(url, { at, failure: null });
-  return { url, keys: fetched.keys.length, failure: null };
+  if ("failure" in fetched) return { url, at, keys: null, failure: fetched.failure };
+  return { url, at, keys: fetched.keys, failure: null };
 }
 
-/** Fetches the keys of these agents, a few at a time; in the order given. */
+/**
+ * Fetches the keys of these agents, a few at a time, and stores them together; returns the outcomes in the order given. Rejects when the store can't be
+ * written.
+ */
 export async function refreshAgents(parts: AgentRefreshParts, urls: readonly string[]): Promise<FetchOutcome[]> {
-  const outcomes = new Map<string, FetchOutcome>();
+  const outcomes = new Map<string, FetchedAgent>();
   const waiting = [...urls];
   const work = async (): Promise<void> => {
     for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
-      outcomes.set(url, await refreshAgent(parts, url));
+      outcomes.set(url, await fetchAgent(parts, url));
     }
   };
   await Promise.all(Array.from({ length: limits.agentFetchesAtOnce }, work));
-  return urls.map((url) => outcomes.get(url)!);
+  const fetched = urls.map((url) => outcomes.get(url)!);
+  await parts.keeper.setFetched(fetched);
+  return fetched.map(({ url, keys, failure }) => ({ url, keys: keys?.length ?? null, failure }));
 }
 
 /** Fetches what is due, whenever it is looked for. */

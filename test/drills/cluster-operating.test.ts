@@ -286,8 +286,7 @@ t.test("one node at a time fetches the keys of signed agents, another when it ha
     new AgentRefresh({
       keeper: {
         listed: () => [{ url: "https://agent.example", keys: null } as never],
-        setKeys: async () => true,
-        setFetch: async () => {},
+        setFetched: async () => {},
       },
       fetch: async () => {
         fetched.push(name);

@@ -71,6 +71,21 @@ t.test("keys are fetched anew every hour, and a key that is gone verifies no mor
   t.same(outcomes, [null, null, null]);
 });
 
+t.test("the keys of all agents that are due are one change", async (t) => {
+  const { server, store, keeper, refresh } = await bed(t);
+  await keeper.add({ url: "https://127.0.0.1:1", name: "Away", category: "ai_agent" });
+  let changes = 0;
+  const { putSync } = store.revision;
+  store.revision.putSync = ((...given: Parameters<typeof putSync>) => {
+    changes++;
+    return putSync.apply(store.revision, given);
+  }) as typeof putSync;
+  await refresh.look();
+  t.equal(changes, 1);
+  t.equal(keeper.listed().find(({ url }) => url === server.origin)?.keys?.keys.length, 1);
+  t.type(keeper.listed().find(({ url }) => url !== server.origin)?.fetch?.failure, "string");
+});
+
 t.test("a directory that fails keeps its keys, and is asked again later and later", async (t) => {
   const { server, keeper, clock, refresh, outcomes } = await bed(t);
   await refresh.look();
@@ -96,11 +111,11 @@ t.test("a directory that fails keeps its keys, and is asked again later and late
 t.test("imported keys are kept like fetched ones, and put the fetch off", async (t) => {
   const { server, keeper, clock, refresh } = await bed(t);
   const own = newKey();
-  await keeper.setKeys(server.origin, [own.jwk], "imported", new Date(clock.nowMs).toISOString());
+  await keeper.importKeys(server.origin, [own.jwk], new Date(clock.nowMs).toISOString());
   await refresh.look();
   t.same(server.asked, []);
   t.same(keeper.keyed()[0]?.keys, [own.jwk]);
-  t.notOk(await keeper.setKeys("https://stranger.example", [own.jwk], "imported", ""), "of a listed agent only");
+  t.notOk(await keeper.importKeys("https://stranger.example", [own.jwk], ""), "of a listed agent only");
 });
 
 t.test("an agent that is taken off the list while it is fetched stays off", async (t) => {

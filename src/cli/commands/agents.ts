@@ -133,7 +133,7 @@ async function importKeys(agents: SignedAgentStore, path: string, value: unknown
     const kinds = "public Ed25519, RSA (2048 to 4096 bits) or P-256 keys for signatures";
     throw new CommandFailure(`${path}: ${given - keys.length} of ${given} keys are not ${kinds}`);
   }
-  if (!(await agents.setKeys(url, keys, "imported", new Date().toISOString()))) {
+  if (!(await agents.importKeys(url, keys, new Date().toISOString()))) {
     throw new CommandFailure(`no agent ${url} is listed: add it first with verdictd agents add`);
   }
   return { url, keys: keys.length, key_ids: [...keysById(keys).keys()] };

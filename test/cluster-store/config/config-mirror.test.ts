@@ -92,7 +92,7 @@ t.test("all that is configured goes the same way", async (t) => {
   );
   const agents = [one, two].map(({ store }) => new SignedAgentStore(store));
   const { url: agent } = agents[0]!.list().agents[0]!;
-  await agents[0]!.setFetch(agent, { at: "2026-01-01T00:00:00.000Z", failure: "down" });
+  await agents[0]!.setFetched([{ url: agent, at: "2026-01-01T00:00:00.000Z", keys: null, failure: "down" }]);
   t.match(agents[1]!.listed()[0], { fetch: { failure: "down" } });
   t.same(mirrored(two.store), mirrored(one.store));
 });
