@@ -77,7 +77,8 @@ export function openTokenStore(settings: Settings): TokenStore {
     },
     forget() {
       memory = null;
-      for (const each of ["", ...domains(), domain]) put("", each);
+      // Firefox complains of a domain that is none of the page's, so no more are tried than there are cookies for.
+      for (const each of ["", domain, ...domains()]) if (values().length) put("", each);
       attempt(() => {
         for (const key of Object.keys(sessionStorage))
           if (key.startsWith(storagePrefix)) sessionStorage.removeItem(key);
