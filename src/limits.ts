@@ -77,6 +77,8 @@ export const limits = {
   contextValueMax,
   /** Characters of all texts that one memory of what visitors write holds: 4 MiB at most, some 10,000 user agents. */
   textMemoCharactersMax: 2 * MIB,
+  /** ms for which a token that was handed out before the first report waits for it: as long as the cookie lives. */
+  issuedTokenMs: DAY_MS,
   /** ms for which a start ticket holds: it comes back within seconds, unless the network is gone. */
   startTicketMs: 10 * MINUTE_MS,
 

@@ -9,7 +9,7 @@ import type { RequestContext } from "../contract/verdict.js";
 import { type BreakerOptions, CircuitBreaker, openMsDefault } from "./circuit-breaker.js";
 import { contextHeaders } from "./context-headers.js";
 import { callHook } from "./hooks.js";
-import { judgedBody, type VisitorRequest } from "./judged-body.js";
+import { type JudgeOptions, judgedBody, type VisitorRequest } from "./judged-body.js";
 import { fetchSender, nodeSender, type RequestSender, type SenderAnswer, type SenderRequest } from "./sender.js";
 import {
   type CheckedVerdict,
@@ -22,7 +22,7 @@ import {
 
 export type { Action, Band, RequestContext, Verdict } from "../contract/verdict.js";
 export type { BreakerOptions } from "./circuit-breaker.js";
-export type { VisitorRequest } from "./judged-body.js";
+export type { JudgeOptions, VisitorRequest } from "./judged-body.js";
 export type { CheckedVerdict, FailureReason, Mode } from "./verdict-answer.js";
 
 /** What went wrong, for `onError`. Holds no secret. */
@@ -78,7 +78,11 @@ export interface VerdictClient {
    * The verdict on a visitor's request, with or without a session (`POST /v1/verdict`). While the project has request scoring off, that of the
    * session. Never rejects. The client's `timeoutMs` holds.
    */
-  judge(sessionToken: string | null | undefined, request: VisitorRequest): Promise<CheckedVerdict>;
+  judge(
+    sessionToken: string | null | undefined,
+    request: VisitorRequest,
+    options?: JudgeOptions,
+  ): Promise<CheckedVerdict>;
   /**
    * Asserts that the session's visitor has just logged in. A login can arrive before the session's first report, so it is tried
    * again after a pause. Never rejects: a login handler need not wait for it.
@@ -89,6 +93,8 @@ export interface VerdictClient {
 }
 
 const warnEveryMs = 60_000;
+/** The most that verdictd waits for a report. */
+const waitMsMax = 1000;
 
 /** A client of one project. Throws a `TypeError` on a bad option, so that a mistake shows when the program starts. */
 export function createClient(options: ClientOptions): VerdictClient {
@@ -159,14 +165,23 @@ class ApiClient implements VerdictClient {
     return this.#verdict(ask, visitorOf(sessionToken, context));
   }
 
-  async judge(sessionToken: string | null | undefined, request: VisitorRequest): Promise<CheckedVerdict> {
-    const ask = () => ({
-      path: "/v1/verdict",
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: judgedBody(isToken(sessionToken) ? sessionToken : null, request ?? {}),
-    });
-    return this.#verdict(ask, visitorOf(sessionToken, request));
+  async judge(
+    sessionToken: string | null | undefined,
+    request: VisitorRequest,
+    { issueToken = false, waitMs = 0 }: JudgeOptions = {},
+  ): Promise<CheckedVerdict> {
+    const token = isToken(sessionToken) ? sessionToken : null;
+    const waited = token !== null && Number.isFinite(waitMs) ? Math.min(Math.max(Math.round(waitMs), 0), waitMsMax) : 0;
+    return this.#verdict(
+      () => ({
+        path: "/v1/verdict",
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: judgedBody(token, request ?? {}, { issueToken, waitMs: waited }),
+      }),
+      visitorOf(sessionToken, request),
+      waited,
+    );
   }
 
   async loggedIn(sessionToken: string | null | undefined): Promise<LoggedIn> {
@@ -195,8 +210,8 @@ class ApiClient implements VerdictClient {
     );
   }
 
-  /** `ask` may throw: a caller without TypeScript passes anything. */
-  async #verdict(ask: () => Question, visitor: string | undefined): Promise<CheckedVerdict> {
+  /** `ask` may throw: a caller without TypeScript passes anything. `waitedMs`: how long verdictd may wait before it answers. */
+  async #verdict(ask: () => Question, visitor: string | undefined, waitedMs = 0): Promise<CheckedVerdict> {
     let request: Question;
     try {
       request = ask();
@@ -208,7 +223,7 @@ class ApiClient implements VerdictClient {
       answered: ({ status, text, requestId }) => (status === 200 ? decodeVerdict(text, this.mode, requestId) : null),
       failed: failOpen,
     };
-    return this.#call(request, this.#timeoutMs, reading, visitor);
+    return this.#call(request, this.#timeoutMs + waitedMs, reading, visitor);
   }
 
   #assertLoggedIn(sessionToken: string): Promise<LoggedIn> {

@@ -17,6 +17,14 @@ export interface VisitorRequest extends RequestContext {
   readonly headers?: VisitorHeaderLines | HeadersByName | undefined;
 }
 
+/** What else may be asked with a request. */
+export interface JudgeOptions {
+  /** Asks for a session token for a visitor who brings none of use with a navigation: the answer's `session_token`. */
+  readonly issueToken?: boolean;
+  /** ms, 0 to 1000, for which verdictd may wait for a report of this session that has not come yet; the client's own time limit begins after it. */
+  readonly waitMs?: number;
+}
+
 /**
  * Words of headers that hold credentials, such as `Authorization`, `Cookie`, `X-Api-Key`, `X-Auth-Token`, `Private-Token` and `Ocp-Apim-Subscription-Key`.
  * verdictd has no use for them, and they must not leave the backend.
@@ -43,7 +51,11 @@ const targetBytesMax = 2000;
  * `userAgent` counts where the headers have none. What is not text counts as missing: a caller without TypeScript may pass what a visitor's query was
  * parsed into. Never throws, whatever the visitor sent.
  */
-export function judgedBody(sessionToken: string | null, { headers, target, ...context }: VisitorRequest): string {
+export function judgedBody(
+  sessionToken: string | null,
+  { headers, target, ...context }: VisitorRequest,
+  { issueToken, waitMs }: JudgeOptions = {},
+): string {
   const sent: Record<string, string[]> = {};
   let left = headersBytesMax;
   let count = 0;
@@ -72,6 +84,8 @@ export function judgedBody(sessionToken: string | null, { headers, target, ...co
     typeof text === "string" ? text.slice(0, bounds.value) : undefined;
   return JSON.stringify({
     session_token: sessionToken,
+    issue_token: issueToken === true ? true : undefined,
+    wait_ms: waitMs === undefined || waitMs <= 0 ? undefined : waitMs,
     request: {
       method: cut(context.method),
       path: typeof context.path === "string" ? boundedPath(context.path.slice(0, pathMax)) : undefined,

@@ -2,6 +2,7 @@
  * Verdicts as the customer's backend gets them: checked, with what to do and why there is none. The border where the wire form
  * enters the client; makes no requests.
  */
+import { wellFormedToken } from "../contract/session-token.js";
 import type { Action, Verdict } from "../contract/verdict.js";
 
 /** Why there is no verdict. `circuit_open`: verdictd failed so often recently that it was not asked. */
@@ -30,6 +31,8 @@ export interface CheckedVerdict extends Readonly<Verdict> {
   readonly requestId: string | null;
   /** Null for a verdict that verdictd gave, and for a visitor without a session, for whom it isn't asked. */
   readonly failed: FailureReason | null;
+  /** A token for the visitor's cookie, where one was asked for and the visitor brought none of use with a navigation. */
+  readonly session_token?: string;
 }
 
 /** Exhaustive by its type: an action added to the contract has to be added here. */
@@ -72,8 +75,10 @@ export function decodeVerdict(text: string, mode: Mode, requestId: string | null
   if (typeof score !== "number" || !(score >= 0 && score <= 99)) return null;
   if (typeof action !== "string" || !Object.hasOwn(knownActions, action)) return null;
   if (!Array.isArray(detection_ids) || !detection_ids.every((id) => typeof id === "number")) return null;
+  const { session_token: token, ...others } = value as Verdict & { readonly session_token?: unknown };
   return {
-    ...(value as Verdict),
+    ...others,
+    ...(typeof token === "string" && wellFormedToken.test(token) && { session_token: token }),
     action: mode === "monitor" ? "allow" : action,
     resolvedAction: action,
     requestId,

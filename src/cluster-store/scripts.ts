@@ -35,6 +35,20 @@ return 1`,
 });
 
 /**
+ * Names the session of an `Idempotency-Key` whose row is in another shard than the session's, before that is written. Keys: the row; arguments: token, the
+ * value that is replaced ("" for none), ms that it is valid. Returns 0 if the row names another session, 1 otherwise.
+ */
+export const claimIdempotencyKey = defineScript({
+  name: "claim-key",
+  version: 1,
+  source: `
+local named = redis.call('GET', KEYS[1])
+if named and named ~= ARGV[1] and named ~= ARGV[2] then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
+return 1`,
+});
+
+/**
  * Changes nothing but a row that nobody reads (`writtenRow`): then `WAIT` tells of all that this master has written before. Key: the row; argument: ms.
  */
 export const touchMaster = defineScript({

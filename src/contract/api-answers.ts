@@ -128,6 +128,8 @@ export interface RequestScoringAnswer {
   skip_paths: string[];
   /** The project's own hosts, for which signatures count; empty: those that at least a tenth of the last day's sessions reported. */
   hosts: string[];
+  /** Forward-auth gives visitors who bring no token one with the answer to a navigation, as a cookie. */
+  issue_tokens: boolean;
 }
 
 /** verdictd's own challenge as the project has set it, read or after an update. */

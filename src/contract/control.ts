@@ -42,6 +42,7 @@ export interface RequestScoringBody {
   skip_paths?: (string & tags.MinLength<1> & tags.MaxLength<200>)[] & tags.MaxItems<50>;
   /** The project's own hosts, for which signatures count: names, or `*.` before a name. Empty: those that at least a tenth of the last day's sessions reported. */
   hosts?: OwnHost[] & tags.MaxItems<100>;
+  issue_tokens?: boolean;
 }
 
 /** A name, its port and trailing dot dropped, or `*.` and a name. */

@@ -61,6 +61,8 @@ export interface VerdictQuestion {
   readonly request: JudgedRequest;
   /** Whether any headers were reported, even an empty list: then absent headers are known to be missing. */
   readonly hasHeaders: boolean;
+  /** Whether to hand out a session token if the visitor brings none of use: of navigations alone. */
+  readonly wantsToken: boolean;
   /** The request target as reported, with its query: a signature may cover it. Undefined if not reported. */
   readonly target: string | undefined;
   /** The host as the visitor sent it, with its port: a signature may cover it. Undefined if not reported. */
@@ -86,6 +88,8 @@ export interface ExaminedRequest extends RequestScore {
 /** Body of `POST /v1/verdict`. What a visitor wrote can't make the call fail: values are cut, and fields of a wrong type count as missing. */
 export interface VerdictBody {
   session_token?: string | null;
+  /** Answers a navigation of a visitor who brings no token of use with a new `session_token`, to be set as cookie. */
+  issue_token?: boolean;
   request: {
     method?: string;
     /** In any spelling, with or without its query. */

@@ -31,3 +31,22 @@ export function sessionTokenOf(
   }
   return null;
 }
+
+/** The form of a name that a cookie may have. */
+export const cookieNameForm = /^[\w!#$%&'*+.^`|~-]{1,128}$/;
+/** The form of a domain that a cookie may be for. */
+const cookieDomainForm = /^\.?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*$/i;
+
+/** How a token is put into the visitor's cookie; "" as domain means this host alone. */
+export interface SessionCookie {
+  readonly name: string;
+  readonly domain: string;
+  /** Whether the visitor came by https. */
+  readonly isSecure: boolean;
+}
+
+/** Returns the value of `Set-Cookie`, with the attributes that the SDK gives the cookie by default. What is no domain is left out. */
+export function setCookieValue(token: string, { name, domain, isSecure }: SessionCookie): string {
+  const ofDomain = cookieDomainForm.test(domain) ? `; Domain=${domain}` : "";
+  return `${name}=${token}; Path=/; Max-Age=86400; SameSite=Lax${ofDomain}${isSecure ? "; Secure" : ""}`;
+}

@@ -64,6 +64,8 @@ export interface RequestScoring {
   skipPaths?: readonly string[];
   /** The project's own hosts, for which signatures count; `*.` stands for any name before. None: those that sessions report. */
   hosts?: readonly string[];
+  /** Forward-auth hands out session tokens before the first report; absent in settings of before that existed, which means false. */
+  issueTokens?: boolean;
 }
 
 /** The setting of a project that never set any. */
@@ -81,6 +83,8 @@ export interface ProjectSettings {
   readonly challenge?: ChallengeSettings;
   /** Raised by every change of the settings: part of the verdict cache's key. */
   readonly settingsRevision: number;
+  /** What tokens that are handed out before the first report are authenticated by; absent or null: none are. */
+  readonly privateKeyHash?: string | null;
   /** Raised by every change of a rule: compiled rules are cached by it. */
   readonly rulesRevision: number;
 }

@@ -57,6 +57,8 @@ export interface RequestVerdict extends Verdict {
   subject: VerdictSubject;
   /** Only where a signature was verified: host of its `Signature-Agent`, and what the agent is for. */
   signed_agent?: { agent: string; category: BotCategory };
+  /** Only where `issue_token` asked for one: a token for the visitor's cookie, who brought none of use with this navigation. */
+  session_token?: string;
 }
 
 /** What the customer's backend knows of the visitor's request that asks for the verdict. A missing value is undefined. */

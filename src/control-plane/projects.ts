@@ -275,8 +275,14 @@ function settingsOf({ botSettings, likelyBotThreshold }: Project): AuditValues {
 }
 
 function requestScoringOf({ requestScoring = defaultRequestScoring }: Project): AuditValues {
-  const { enabled, signedAgents, skipPaths = [], hosts = [] } = requestScoring;
-  return { enabled, signed_agents: signedAgents, skip_paths: [...skipPaths], hosts: [...hosts] };
+  const { enabled, signedAgents, skipPaths = [], hosts = [], issueTokens = false } = requestScoring;
+  return {
+    enabled,
+    signed_agents: signedAgents,
+    skip_paths: [...skipPaths],
+    hosts: [...hosts],
+    issue_tokens: issueTokens,
+  };
 }
 
 function challengeOf({ challenge = defaultChallengeSettings }: Project): AuditValues {

@@ -4,10 +4,12 @@
  */
 import type { AuthenticatedKey, Credentials } from "../auth/credentials.js";
 import { addressProof } from "../contract/address-proof.js";
+import type { Project } from "../contract/entities.js";
 import type { IngestAnswer, IngestBatch, IngestEvent } from "../contract/events.js";
 import type { LastRequest } from "../contract/evidence.js";
 import type { RequestFacts } from "../contract/header-facts.js";
 import { canonicalHost } from "../contract/host.js";
+import { isIssuedToken } from "../contract/issued-token.js";
 import type { Plans } from "../contract/plans.js";
 import type { IpStorage } from "../contract/scoring-worker.js";
 import { newScoredState, type ScoredState } from "../contract/session.js";
@@ -26,6 +28,7 @@ import {
 import { Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { storedAddress } from "../net/stored-address.js";
+import { erasedTokenHash } from "../store/erased-token.js";
 import { sessionKey, tokenAt } from "../store/keys.js";
 import { decodeSession, encodeSession } from "../store/session-record.js";
 import { countAddress, countEnvironment } from "./cross-session-counts.js";
@@ -197,7 +200,7 @@ function recordBatch(
   const { facts } = request;
   const session =
     findSession(group, project.id, batch.session_token) ??
-    takeFirstContact(group, project.id, request, idempotencyKeyOf(request.idempotencyKey, batch));
+    takeFirstContact(group, project, batch.session_token, request, idempotencyKeyOf(request.idempotencyKey, batch));
   if ("isShed" in session) return session;
   group.sessions[group.sessions.length - 1] = session.key;
   const fresh = session.seenIds.dedupe(batch.events, idHashes);
@@ -312,29 +315,46 @@ function findSession(group: Group, projectId: number, token: string | null): Ope
 }
 
 /**
- * Returns the session first minted for this `Idempotency-Key`, if its client never saw our answer and retries; otherwise a new one, unless its
- * project has reached its maximum.
+ * Returns the session first minted for this `Idempotency-Key`, if its client never saw our answer and retries; otherwise a new one, under the token
+ * that the client was given with its page if it has one, unless its project has reached its maximum.
  */
 function takeFirstContact(
   group: Group,
-  projectId: number,
+  project: Project,
+  sentToken: string | null,
   request: IngestRequest,
   idempotencyKey: string | null,
 ): OpenSession | ContactShed {
   const { unit, context } = group;
+  const { id: projectId } = project;
   const { nowMs } = request.facts;
   const hash = idempotencyKey === null ? null : hashIdempotencyKey(idempotencyKey);
-  const minted = hash === null ? null : findIdempotent(unit, projectId, hash, nowMs);
+  const minted = hash === null ? null : findIdempotent(unit, projectId, hash, nowMs, keyedTokensMs);
   const known = minted === null ? null : findSession(group, projectId, encodeSessionToken(minted));
-  if (known !== null) return known;
+  if (known !== null && nowMs - known.state.firstSeenMs < limits.idempotencyKeptMs) return known;
   if (unit.sessionCount(projectId) >= context.sessionsMax) return { isShed: true };
   unit.addSession(projectId);
-  const token = context.mint.mint(nowMs, hash === null ? null : unit.shardOf(hash));
+  const issued = sentToken === null ? null : decodeSessionToken(sentToken);
+  const token =
+    [issued, minted].find((each) => each !== null && isRecoverable(group, project, each, nowMs)) ??
+    context.mint.mint(nowMs, hash === null ? null : unit.shardOf(hash));
   if (hash !== null) rememberIdempotent(unit, projectId, hash, token, nowMs);
   const session = newSession(unit, projectId, token, nowMs);
   group.minted.set(nameOfSession(projectId, session.token), session);
   return session;
 }
+
+/**
+ * Whether the first report may make its session under this token: it was issued for the project and leads to no session yet, nor to one that was
+ * erased. Asked when no session of this token was found.
+ */
+function isRecoverable({ unit }: Group, project: Project, token: Buffer, nowMs: number): boolean {
+  if (!isIssuedToken(project, token, nowMs) || unit.session(sessionKey(project.id, token)) !== undefined) return false;
+  return findIdempotent(unit, project.id, erasedTokenHash(token), nowMs) === null;
+}
+
+/** Of tokens that an `Idempotency-Key` may name: one may have been handed out a day before the contact that it was used for. */
+const keyedTokensMs = limits.idempotencyKeptMs + limits.issuedTokenMs;
 
 function newSession(unit: UnitOfWork, projectId: number, token: Buffer, nowMs: number): OpenSession {
   const key = sessionKey(projectId, token);

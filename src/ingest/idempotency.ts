@@ -31,13 +31,22 @@ export function hashIdempotencyKey(key: string): Buffer {
   return createHash("sha256").update(key).digest();
 }
 
-/** Returns the token bytes of the session minted in the last 24 hours (by the token's time, to a second) for the key of this hash, or null. */
-export function findIdempotent(unit: UnitOfWork, projectId: number, hash: Buffer, nowMs: number): Buffer | null {
+/**
+ * Returns the token bytes of the session minted in the last 24 hours, or in those of `agesMs` (by the token's time, to a second), for the key of this hash,
+ * or null.
+ */
+export function findIdempotent(
+  unit: Pick<UnitOfWork, "idempotent">,
+  projectId: number,
+  hash: Buffer,
+  nowMs: number,
+  agesMs: number = limits.idempotencyKeptMs,
+): Buffer | null {
   const today = idempotencyDay(nowMs);
   for (const day of [today, (today - 1) & 0xffff]) {
     const token = unit.idempotent(idempotencyKey(day, projectId, hash));
     if (token === undefined || token.length !== tokenBytes) continue;
-    if (nowMs - mintedAtMs(token) < limits.idempotencyKeptMs) return token;
+    if (nowMs - mintedAtMs(token) < agesMs) return token;
   }
   return null;
 }

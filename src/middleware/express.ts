@@ -4,6 +4,7 @@
  */
 import type { Request, Response } from "express";
 import { Guard, type GuardOptions, type RouterIgnores, type SeenRequest, type Visit } from "./guard.js";
+import { addCookieOnWrite, type HeaderWriter } from "./session-cookie-header.js";
 
 export type { DenialPages, DenialTexts } from "./denial-page.js";
 export type { Visit } from "./guard.js";
@@ -74,6 +75,7 @@ export function verdictd<Req extends ExpressRequest = Request, Res extends Expre
     if (guard.skips(() => options.skip?.(req))) return next();
     const visit = await guard.visit(() => see(req, options));
     req.verdictd = visit;
+    if (visit.setCookie !== null) addCookieOnWrite(res as unknown as HeaderWriter, visit.setCookie);
     const step = await guard.step(
       visit,
       String(req.headers["accept"] ?? ""),

@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Guard, type GuardOptions, type RouterIgnores, type SeenRequest, type Visit } from "./guard.js";
+import { privateCaching } from "./session-cookie-header.js";
 
 export type { DenialPages, DenialTexts } from "./denial-page.js";
 export type { Visit } from "./guard.js";
@@ -36,6 +37,11 @@ async function register(app: FastifyInstance, options: FastifyOptions): Promise<
   const guard = new Guard(options);
   const ignores = ignoredBy(app);
   app.decorateRequest("verdictd", null);
+  // When the answer is whole, so that nothing that the application sets later can lose the cookie.
+  app.addHook("onSend", async (request, reply) => {
+    const setCookie = request.verdictd?.setCookie ?? null;
+    if (setCookie !== null) addCookie(reply, setCookie);
+  });
   app.addHook("onRequest", async (request, reply) => {
     if (guard.skips(() => options.skip?.(request))) return undefined;
     const visit = await guard.visit(() => ({ ...see(request, options), ignores }));
@@ -48,6 +54,13 @@ async function register(app: FastifyInstance, options: FastifyOptions): Promise<
     if (step.step === "challenge") await challenge(guard, request, reply, visit);
     return reply.sent ? reply : undefined;
   });
+}
+
+/** Fastify keeps the cookies of its answers side by side. */
+function addCookie(reply: FastifyReply, setCookie: string): void {
+  const caching = reply.getHeader("cache-control");
+  reply.header("Set-Cookie", setCookie);
+  reply.header("Cache-Control", privateCaching(caching === undefined ? "" : String(caching)));
 }
 
 function see(request: FastifyRequest, options: FastifyOptions): SeenRequest {

@@ -7,6 +7,7 @@
 /** @ts-ignore: whoever does not use Hono does not have it. */
 import type { Context } from "hono";
 import { Guard, type GuardOptions, type SeenRequest, type Step, type Visit } from "./guard.js";
+import { privateCaching } from "./session-cookie-header.js";
 
 export type { DenialPages, DenialTexts } from "./denial-page.js";
 export type { Visit } from "./guard.js";
@@ -62,7 +63,7 @@ export function withVerdict<Rest extends unknown[]>(
   const guard = createGuard(options);
   return async (request, ...rest) => {
     const { visit, response } = await guard(request);
-    return response ?? handler(request, visit, ...rest);
+    return response ?? withSessionCookie(await handler(request, visit, ...rest), visit);
   };
 }
 
@@ -70,6 +71,8 @@ export function withVerdict<Rest extends unknown[]>(
 export interface HonoContext {
   readonly req: { readonly raw: Request };
   set(key: "verdictd", visit: Visit | null): void;
+  readonly res: Response;
+  header(name: string, value: string, options?: { append?: boolean }): void;
 }
 
 /** Hono's middleware: `app.use(honoVerdictd({ … }))`; the visit is `c.get("verdictd")`. */
@@ -82,6 +85,11 @@ export function honoVerdictd<C extends HonoContext = Context>(
     c.set("verdictd", visit);
     if (response !== null) return response;
     await next();
+    const setCookie = visit?.setCookie ?? null;
+    if (setCookie !== null) {
+      c.header("Set-Cookie", setCookie, { append: true });
+      c.header("Cache-Control", privateCaching(c.res.headers.get("cache-control") ?? ""));
+    }
     return undefined;
   };
 }
@@ -104,7 +112,23 @@ async function check<Source>(
     request.headers.get("accept") ?? "",
     request.headers.get("accept-language") ?? "",
   );
-  return { visit, response: await responseOf(guard, step, source, visit) };
+  const response = await responseOf(guard, step, source, visit);
+  return { visit, response: response === null ? null : withSessionCookie(response, visit) };
+}
+
+/**
+ * The response, with the cookie for a visitor who was given a token, and `Cache-Control: private` then unless `no-store` is set. For answers behind
+ * `createGuard`; the other forms do it themselves.
+ */
+export function withSessionCookie(response: Response, visit: Visit | null): Response {
+  const setCookie = visit?.setCookie ?? null;
+  // A switch of protocols has no page, and can't be made again.
+  if (setCookie === null || response.status < 200) return response;
+  // Headers of redirects and of fetched responses can't be changed.
+  const copy = new Response(response.body, response);
+  copy.headers.append("Set-Cookie", setCookie);
+  copy.headers.set("Cache-Control", privateCaching(response.headers.get("cache-control") ?? ""));
+  return copy;
 }
 
 function see<Source>(options: FetchOptions<Source>, source: Source, request: Request): SeenRequest {

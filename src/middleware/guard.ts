@@ -17,7 +17,13 @@ import { callHook, isPromise, leavePromise } from "../client/hooks.js";
 import { isTellableTarget, type VisitorHeaderLines } from "../client/judged-body.js";
 import { failOpen } from "../client/verdict-answer.js";
 import { checkKinds, checkOptionNames, hint } from "../contract/option-names.js";
-import { sessionCookieName, sessionHeaderName, sessionTokenOf } from "../contract/session-cookie.js";
+import {
+  cookieNameForm,
+  sessionCookieName,
+  sessionHeaderName,
+  sessionTokenOf,
+  setCookieValue,
+} from "../contract/session-cookie.js";
 import { noUserAgent, rulePath } from "../contract/visitor-request.js";
 import { isStaticResource } from "../verdict/static-resource.js";
 import { challengeResponse } from "./challenge-page.js";
@@ -36,6 +42,18 @@ export interface GuardOptions<Challenge> {
    * project; default false, which asks about sessions only. Cookies and credentials are not sent.
    */
   readonly requests?: boolean;
+  /**
+   * Gives a visitor who brings no session token one with the first page, in the cookie in which the SDK looks for it, so that all of a visit is known
+   * from its first request on; default false. Such an answer gets `Cache-Control: private`, unless the application set `no-store`. Means `requests`.
+   */
+  readonly issueToken?: boolean;
+  /** Domain of that cookie, as the SDK's `cookieDomain`; default the host alone. */
+  readonly cookieDomain?: string;
+  /**
+   * How long to wait for the report of a session that sent none yet, or none in the last 2 s: ms from 0 to 1000, or a function of the request;
+   * default 0. 400 is good for a POST that matters. Means `requests`.
+   */
+  readonly waitForReport?: number | ((request: SeenRequest) => number | undefined);
   /** Does not ask for static resources (by the extension of the path); default false. */
   readonly skipStatic?: boolean;
   /**
@@ -73,6 +91,8 @@ export interface Visit {
   readonly sessionToken: string | null;
   /** What verdictd was told of the request. */
   readonly context: RequestContext;
+  /** The value of `Set-Cookie` for a visitor who is given a token; null otherwise. Middlewares set it; with `createGuard`, `withSessionCookie` does. */
+  readonly setCookie: string | null;
   /** Asserts that this visitor has just logged in: call it in the login handler, no need to wait. Never rejects. */
   loggedIn(): Promise<LoggedIn>;
 }
@@ -106,6 +126,9 @@ const optionNames: Readonly<Record<keyof GuardOptions<unknown> | AdapterOption, 
   headerName: true,
   skipStatic: true,
   requests: true,
+  issueToken: true,
+  cookieDomain: true,
+  waitForReport: true,
   routerIgnores: true,
   delayMs: true,
   challenge: true,
@@ -130,6 +153,8 @@ const optionKinds = {
   cookieName: "a name",
   headerName: "a name",
   requests: "true or false",
+  issueToken: "true or false",
+  cookieDomain: "a name",
   skipStatic: "true or false",
 } as const;
 
@@ -167,6 +192,8 @@ export class Guard<Challenge> {
     this.client = clientOf(options.client);
     this.#cookieName = options.cookieName ?? sessionCookieName;
     this.#headerName = (options.headerName ?? sessionHeaderName).toLowerCase();
+    if (!cookieNameForm.test(this.#cookieName)) throw new TypeError("cookieName: expected the name of a cookie");
+    checkWait(options.waitForReport);
     this.#routerIgnores = options.routerIgnores === undefined ? null : checkedIgnores(options.routerIgnores);
     this.#page = checkedPage(options);
     this.#delayMs = options.delayMs ?? 1000;
@@ -207,11 +234,13 @@ export class Guard<Challenge> {
       if (this.#options.skipStatic === true && isStaticResource(context.path ?? "")) {
         return this.#visitOf(failOpen(null), token, context);
       }
+      const { requests, issueToken = false, waitForReport } = this.#options;
       const asked =
-        this.#options.requests === true || (token !== null && isPreflight(seen))
-          ? this.client.judge(token, this.#judgedRequest(seen, context))
+        requests === true || issueToken || waitForReport !== undefined || (token !== null && isPreflight(seen))
+          ? this.client.judge(token, this.#judgedRequest(seen, context), { issueToken, waitMs: this.#waitMs(seen) })
           : this.client.verdict(token, context);
-      const visit = this.#visitOf(await asked, token, context);
+      const { session_token: given, ...verdict } = await asked;
+      const visit = this.#visitOf(verdict, token, context, given === undefined ? null : this.#cookieOf(given, seen));
       if (visit.verdict.action === "challenge") this.#purposes.set(visit, purposeOf(seen));
       this.#tell(visit);
       return visit;
@@ -271,8 +300,30 @@ export class Guard<Challenge> {
     this.client.report({ reason: "hook_threw", message: `${message}; the visitor was let in`, cause });
   }
 
-  #visitOf(verdict: CheckedVerdict, sessionToken: string | null, context: RequestContext): Visit {
-    return { verdict, sessionToken, context, loggedIn: () => this.client.loggedIn(sessionToken) };
+  #visitOf(
+    verdict: CheckedVerdict,
+    sessionToken: string | null,
+    context: RequestContext,
+    setCookie: string | null = null,
+  ): Visit {
+    return { verdict, sessionToken, context, setCookie, loggedIn: () => this.client.loggedIn(sessionToken) };
+  }
+
+  #cookieOf(token: string, { isSecure }: SeenRequest): string {
+    return setCookieValue(token, { name: this.#cookieName, domain: this.#options.cookieDomain ?? "", isSecure });
+  }
+
+  /** A function that throws, or gives no such number, waits for nothing. */
+  #waitMs(seen: SeenRequest): number {
+    const { waitForReport = 0 } = this.#options;
+    if (typeof waitForReport === "number") return waitForReport;
+    try {
+      const waitMs = this.#awaited("waitForReport", waitForReport(seen));
+      return typeof waitMs === "number" ? waitMs : 0;
+    } catch (cause) {
+      this.reportHook("waitForReport threw", cause);
+      return 0;
+    }
   }
 
   /** What a function of the customer's returned, without TypeScript maybe a promise: nobody can wait for that, and it counts as nothing. */
@@ -307,6 +358,12 @@ export class Guard<Challenge> {
     await new Promise((resolve) => setTimeout(resolve, this.#delayMs));
     this.#delayed--;
   }
+}
+
+function checkWait(wait: GuardOptions<unknown>["waitForReport"]): void {
+  const isGood =
+    wait === undefined || typeof wait === "function" || (Number.isInteger(wait) && wait >= 0 && wait <= 1000);
+  if (!isGood) throw new TypeError("waitForReport: expected 0 to 1000 ms, or a function of the request");
 }
 
 /** The client's own options are one level deeper, where many look for them last. */

@@ -1,16 +1,21 @@
 /** Composes what answers verdict reads and judged requests: its sources, and what it records of each answer. */
 import { bytesOfMib } from "../config/config.js";
 import { ProjectHosts } from "../control-plane/project-hosts.js";
+import { isIssuedToken, issueToken } from "../contract/issued-token.js";
+import type { ProjectSettings } from "../contract/session.js";
+import { decodeSessionToken } from "../contract/session-token.js";
 import type { Rules } from "../control-plane/rules.js";
 import type { Sessions } from "../control-plane/sessions.js";
 import { detections } from "../detections/catalogue.js";
 import type { OnBlocked } from "../http/handlers/data-plane/verdict.js";
+import { findIdempotent } from "../ingest/idempotency.js";
 import { liveVerdict } from "../live/verdict-feed.js";
 import { storedAddress } from "../net/stored-address.js";
 import { subscriberNetwork } from "../net/subscriber-network.js";
 import { addressSubject, type Blocks, sessionSubject } from "../recording/blocks.js";
 import { examine } from "../requests/examiner.js";
 import { LongWork } from "../runtime/long-work.js";
+import { erasedTokenHash } from "../store/erased-token.js";
 import { type RequestVerdictSources, RequestVerdicts } from "../verdict/request-verdicts.js";
 import { hasState, VerdictReader } from "../verdict/verdict-reader.js";
 import type { Recording } from "./recording.js";
@@ -60,13 +65,21 @@ export function meaningOf(id: number): string {
 
 /** Returns the session, the rules and the facts about the visitor. On a cluster, it loads the session first. */
 function whatVerdictsRead(
-  { config, log, now }: ThreadContext,
+  { config, log, store, now }: ThreadContext,
   { sessions, rules }: Stored,
   { verifiedBotAt, addresses, examiner }: VisitorFacts,
 ): Omit<RequestVerdictSources, "onComputed" | "onAnswer" | "onFailure" | "onUnanswered"> {
   const hosts = new ProjectHosts(sessions, new LongWork(), now, (err) =>
     log.warn({ err }, "the hosts that sessions reported could not be read: signatures count for any"),
   );
+  // On a cluster ingest alone knows what was erased: it gives such a visitor another token with the first report.
+  const rows = { idempotent: (key: Buffer) => store.idempotency.getBinary(key) };
+  const isUsable = (token: string, project: ProjectSettings, nowMs: number): boolean => {
+    if (sessions.exists(project.id, token)) return true;
+    const bytes = decodeSessionToken(token);
+    if (bytes === null || !isIssuedToken(project, bytes, nowMs)) return false;
+    return config.store !== "" || findIdempotent(rows, project.id, erasedTokenHash(bytes), nowMs) === null;
+  };
   return {
     ...(config.store !== "" && {
       load: (project, token) => sessions.load(project.id, token, hasState(project) ? "now" : "recent"),
@@ -79,6 +92,8 @@ function whatVerdictsRead(
     addresses,
     examine: (project, question, state, nowMs) =>
       examine(examiner, project.id, question, state?.last ?? null, nowMs, (host) => hosts.isForeign(project, host)),
+    freshToken: (project, brought, nowMs) =>
+      brought !== null && isUsable(brought, project, nowMs) ? null : issueToken(project, nowMs),
     meaningOf,
     now,
   };

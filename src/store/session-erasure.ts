@@ -2,9 +2,18 @@
  * For each table, how to find the rows of a session: for the sweep, for erasure and for `session show`. A table that is added to `tableNames` does not
  * compile until it is here.
  */
+import { isIssuedToken } from "../contract/issued-token.js";
 import { encodeSessionToken, tokenBytes } from "../contract/session-token.js";
 import { limits } from "../limits.js";
-import { type SessionKeys, type SessionTable, seenIdsKey, type TableName } from "./keys.js";
+import { erasedTokenHash, erasedTokenValue } from "./erased-token.js";
+import {
+  idempotencyDay,
+  idempotencyKey,
+  type SessionKeys,
+  type SessionTable,
+  seenIdsKey,
+  type TableName,
+} from "./keys.js";
 import { SessionCount } from "./session-count.js";
 import type { Store } from "./store.js";
 
@@ -100,7 +109,19 @@ export function eraseRows(store: Store, session: SessionKeys): Record<SessionTab
   const byTable = Object.fromEntries(erased) as Record<SessionTable, number>;
   count.add(-byTable.sessions);
   count.save();
+  rememberErased(store, session);
   return byTable;
+}
+
+/** A token that was issued before its session began would begin it again: remembered until it has expired. */
+function rememberErased({ idempotency, projects }: Store, { projectId, token }: SessionKeys): void {
+  const nowMs = Date.now();
+  const project = projects.get(projectId);
+  if (project === undefined || !isIssuedToken(project, token, nowMs)) return;
+  idempotency.putSync(
+    idempotencyKey(idempotencyDay(nowMs), projectId, erasedTokenHash(token)),
+    erasedTokenValue(nowMs),
+  );
 }
 
 /** Tables that need a walk to find the rows that name a session. */
@@ -134,6 +155,7 @@ export function eraseFound(
     for (const key of isWalked ? (found.get(table) ?? []) : rowKeys(store, table, session)) target.removeSync(key);
   }
   count.add(-1);
+  rememberErased(store, session);
   return true;
 }
 

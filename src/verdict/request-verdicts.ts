@@ -20,6 +20,8 @@ export interface RequestVerdictSources extends VerdictSources {
     state: ScoredState | null,
     nowMs: number,
   ) => ExaminedRequest | Promise<ExaminedRequest>;
+  /** Returns a new token of the project, unless the one that was brought, null for none, may still be used; null then. */
+  readonly freshToken: (project: ProjectSettings, brought: string | null, nowMs: number) => string | null;
 }
 
 /** A verdict and its subject. Shared by all answers with the same content: do not change it. */
@@ -27,6 +29,8 @@ export interface RequestAnswer {
   readonly text: VerdictText;
   readonly subject: VerdictSubject;
   readonly signedAgent: RequestVerdict["signed_agent"] | undefined;
+  /** For the visitor's cookie; null if none is handed out. */
+  readonly freshToken: string | null;
 }
 
 /** Judges requests, for `POST /v1/verdict` and forward-auth. Keeps no request; reuses the words of recent verdicts. */
@@ -44,7 +48,7 @@ export class RequestVerdicts {
   /** Never throws and never rejects. */
   judge(project: ProjectSettings, question: VerdictQuestion): RequestAnswer | Promise<RequestAnswer> {
     const text = this.#unjudged(project, question);
-    if (text !== null) return { text, subject: "request", signedAgent: undefined };
+    if (text !== null) return { text, subject: "request", signedAgent: undefined, freshToken: null };
     const { sessionToken } = question;
     const loading = sessionToken === null ? null : (this.#sources.load?.(project, sessionToken) ?? null);
     return loading === null ? this.#judge(project, question) : loading.then(() => this.#judge(project, question));
@@ -61,17 +65,18 @@ export class RequestVerdicts {
 
   #judge(project: ProjectSettings, question: VerdictQuestion): RequestAnswer | Promise<RequestAnswer> {
     const { sessionToken, request } = question;
+    const freshToken = this.#freshToken(project, question);
     if (!(project.requestScoring ?? defaultRequestScoring).enabled) {
       const text = this.#reader.answer(project, sessionToken, askedWith(request.context));
-      return { text, subject: text.verdict.score > 0 ? "session" : "request", signedAgent: undefined };
+      return { text, subject: text.verdict.score > 0 ? "session" : "request", signedAgent: undefined, freshToken };
     }
     const nowMs = this.#sources.now();
     try {
       const state = sessionToken === null ? null : this.#sources.scoredState(project.id, sessionToken);
       const evidence = this.#sources.examine(project, question, state, nowMs);
-      if (!(evidence instanceof Promise)) return this.#resolve(project, question, state, evidence, nowMs);
+      if (!(evidence instanceof Promise)) return this.#resolve(project, question, state, evidence, freshToken, nowMs);
       return evidence
-        .then((found) => this.#resolve(project, question, state, found, nowMs))
+        .then((found) => this.#resolve(project, question, state, found, freshToken, nowMs))
         .catch((error: unknown) => this.#failedOpen(project, question, error, nowMs));
     } catch (error) {
       return this.#failedOpen(project, question, error, nowMs);
@@ -83,6 +88,7 @@ export class RequestVerdicts {
     { sessionToken, request: { context } }: VerdictQuestion,
     state: ScoredState | null,
     evidence: ExaminedRequest,
+    freshToken: string | null,
     nowMs: number,
   ): RequestAnswer {
     const sources = this.#sources;
@@ -99,7 +105,20 @@ export class RequestVerdicts {
     sources.onComputed(project, token, context, { verdict: text.verdict, rule, logged, blocked, isOverBudget });
     sources.onAnswer(project, text.verdict, "computed", subject, token, askedWith(context), nowMs);
     const { signedAgent: agent } = evidence;
-    return { text, subject, signedAgent: agent && { agent: agent.host, category: agent.category } };
+    return { text, subject, signedAgent: agent && { agent: agent.host, category: agent.category }, freshToken };
+  }
+
+  /** A session that could not be looked up may exist, and keeps its token. */
+  #freshToken(project: ProjectSettings, { sessionToken, wantsToken }: VerdictQuestion): string | null {
+    if (!wantsToken) return null;
+    const sources = this.#sources;
+    try {
+      if (sessionToken !== null && sources.isUnanswered?.(project.id, sessionToken) === true) return null;
+      return sources.freshToken(project, sessionToken, sources.now());
+    } catch (error) {
+      sources.onFailure(error);
+      return null;
+    }
   }
 
   #failedOpen(
@@ -122,10 +141,12 @@ export const failOpenAnswer: RequestAnswer = {
   text: { verdict: failOpenText, body: JSON.stringify(failOpenText) },
   subject: "request",
   signedAgent: undefined,
+  freshToken: null,
 };
 
 /** The answer as JSON text: a `RequestVerdict`. */
-export function requestVerdictText({ text, subject, signedAgent }: RequestAnswer): string {
+export function requestVerdictText({ text, subject, signedAgent, freshToken }: RequestAnswer): string {
   const agent = signedAgent === undefined ? "" : `,"signed_agent":${JSON.stringify(signedAgent)}`;
-  return `${text.body.slice(0, -1)},"subject":"${subject}"${agent}}`;
+  const token = freshToken === null ? "" : `,"session_token":"${freshToken}"`;
+  return `${text.body.slice(0, -1)},"subject":"${subject}"${agent}${token}}`;
 }

@@ -13,6 +13,7 @@ import { browserHeaders, event } from "../support/batches.js";
 import { freePort } from "../support/process.js";
 import { trafficThroughOutage } from "./claims.js";
 import { checkHostile } from "./hostile.js";
+import { checkTokens } from "./issued-tokens-proxy.js";
 import { startVerdictd, type VerdictdProcess } from "./verdictd-process.js";
 
 const recipes = join(resolve(dirname(fileURLToPath(import.meta.url)), "../../.."), "src/middleware/recipes");
@@ -79,7 +80,7 @@ export async function runProxy(
   }
 }
 
-interface Echo {
+export interface Echo {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
@@ -92,6 +93,8 @@ async function application(t: Test): Promise<{ address: string; requests: string
   const server = createServer((request, response) => {
     requests.push(request.url ?? "");
     if (request.url === "/drop") return void request.socket.destroy();
+    const caching = /^\/caching-(.*)$/.exec(request.url ?? "")?.[1];
+    if (caching !== undefined) response.setHeader("Cache-Control", decodeURIComponent(caching));
     const status = Number(/^\/app-(\d+)/.exec(request.url ?? "")?.[1] ?? 200);
     let body = "";
     request.on("data", (bytes: Buffer) => {
@@ -181,6 +184,7 @@ export async function checkProxy(t: Test, start: StartProxy, { speaksHttp2 }: { 
   await t.test("can't be told lies", (t) => checkLies(t, site, verdictd));
   await t.test("leaves the application's own answers alone", (t) => checkApplication(t, site, verdictd, app.requests));
   await t.test("judges requests without a session, signed ones too", (t) => checkRequests(t, site, verdictd));
+  await t.test("passes the cookie with a fresh token on", (t) => checkTokens(t, site, verdictd));
   await t.test("a wrong private key lets everybody in", async (t) => {
     const open = await behind("sk_wrong");
     t.equal((await fetch(`${open}/block`, { headers: sessionOf(verdictd) })).status, 200);

@@ -162,6 +162,7 @@ t.test(
         ja4: undefined,
       },
       hasHeaders: true,
+      wantsToken: false,
       target: undefined,
       authority: undefined,
     };
@@ -175,7 +176,10 @@ t.test(
     ];
     for (const [name, changed] of cases) {
       const { world, sources, reader } = reading();
-      const answer = await new RequestVerdicts({ ...sources, examine, ...changed }, reader()).judge(settings, question);
+      const answer = await new RequestVerdicts(
+        { ...sources, examine, freshToken: () => null, ...changed },
+        reader(),
+      ).judge(settings, question);
       t.match(JSON.parse(requestVerdictText(answer)), { ...failOpenVerdict(), subject: "request" }, name);
       t.same(world.failures, [error], name);
       t.same(world.answers, ["fail_open"], name);

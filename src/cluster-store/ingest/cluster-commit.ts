@@ -3,8 +3,10 @@
  * until replicas acknowledge the writes. A batch runs again if another node changed its session meanwhile, or if it needed a row that was not
  * fetched. Batches of a slow shard don't delay the others: they are postponed.
  */
+import { scriptCommand } from "../../cluster/cluster-client.js";
 import { ClusterError } from "../../cluster/cluster-error.js";
 import type { Outcome } from "../../cluster/operation.js";
+import { keySlot } from "../../cluster/slots.js";
 import { Refusal, refuse } from "../../errors.js";
 import {
   BatchFault,
@@ -17,7 +19,9 @@ import {
 } from "../../ingest/commit-batches.js";
 import type { IngestRequest } from "../../ingest/frame.js";
 import { limits } from "../../limits.js";
+import { tokenAt } from "../../store/keys.js";
 import { seenIdsRow, shardOfSession, shardSlots } from "../keys.js";
+import { claimIdempotencyKey } from "../scripts.js";
 import type { CountSender } from "./batch-counts.js";
 import type { ClusterPathReuseIndex } from "./cluster-path-reuse-index.js";
 import {
@@ -234,7 +238,10 @@ export class ClusterCommit {
       const read = unit.read.get(session);
       if (read !== undefined && !unit.saved.has(session) && !unfinished.has(session)) unchanged.set(session, read);
     }
-    const { fates, writes } = this.#writer.write(saved, unchanged, group.endMs);
+    const claims = saved.filter(({ claim }) => claim !== undefined);
+    const unclaimed = claims.length === 0 ? noFates : await this.#claimKeys(claims, group);
+    const writable = unclaimed.size === 0 ? saved : saved.filter(({ name }) => !unclaimed.has(name));
+    const { fates, writes } = this.#writer.write(writable, unchanged, group.endMs, unclaimed);
     if (postponed === null) await allFinished(writes);
     else {
       await this.#writer.finishedSoon(writes);
@@ -268,6 +275,28 @@ export class ClusterCommit {
     for (const [name, { key }] of unchanged) if (fates.get(name) === "conflict") forget(rows, { key });
     await this.#fetchRows(group, unit.missing);
     return again;
+  }
+
+  /**
+   * Names these sessions in the rows of their `Idempotency-Key`, which lie in other shards. A row that stays without its session does no harm: its token
+   * was issued, and a retry makes the session under it. Returns the fates of those that could not be named.
+   */
+  async #claimKeys(sessions: readonly SavedSession[], { endMs }: Group): Promise<ReadonlyMap<string, SessionFate>> {
+    const deadlineMs = Math.max(1, Math.min(limits.clusterImpatientMs, endMs - performance.now()));
+    const commands = sessions.map(({ key, claim }) => {
+      const args = [key.subarray(tokenAt), claim!.replaced, limits.idempotencyKeptMs];
+      return scriptCommand(claimIdempotencyKey, [claim!.key], args, keySlot(claim!.key));
+    });
+    const outcomes = await this.#options.client.pipeline(commands, { deadlineMs, isIdempotent: true });
+    const fates = new Map<string, SessionFate>();
+    for (const [index, outcome] of outcomes.entries()) {
+      const { name } = sessions[index]!;
+      if (outcome instanceof ClusterError) {
+        this.#options.onFailure(outcome);
+        fates.set(name, refusedBy(outcome));
+      } else if (outcome !== 1) fates.set(name, "conflict");
+    }
+    return fates;
   }
 
   /** Sets the outcome of a batch by the fate of its session, unless that is a conflict. Returns whether the batch is taken. */
@@ -425,6 +454,7 @@ export class ClusterCommit {
 }
 
 const nobody: ReadonlySet<string> = new Set();
+const noFates: ReadonlyMap<string, SessionFate> = new Map();
 
 /** Returns the batch in memory of its own, because the group's memory is given away with the first answers. */
 function copyOf({ index, request }: Pending): Pending {
@@ -438,8 +468,12 @@ function setRow(rows: FetchedRows, [name, { also }]: [string, NeededRow], outcom
 }
 
 /** Forgets the fetched rows of a session, and of the key that it was minted for, to fetch them again. */
-function forget(rows: FetchedRows, { key, idempotency }: Pick<SavedSession, "key"> & Partial<SavedSession>): void {
+function forget(
+  rows: FetchedRows,
+  { key, idempotency, claim }: Pick<SavedSession, "key"> & Partial<SavedSession>,
+): void {
   rows.delete(nameOfKey(key));
   for (const generation of [0, 1] as const) rows.delete(seenIdsRow(key, generation).toString("latin1"));
-  if (idempotency !== undefined) rows.delete(idempotency.key.toString("latin1"));
+  const named = idempotency ?? claim;
+  if (named !== undefined) rows.delete(named.key.toString("latin1"));
 }

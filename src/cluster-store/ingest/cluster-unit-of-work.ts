@@ -52,6 +52,8 @@ export interface SavedSession {
   readonly isNew: boolean;
   /** The `Idempotency-Key` that it was minted for. */
   readonly idempotency: IdempotencyRow | undefined;
+  /** The same in another shard: of a session whose token was issued before its key was known. It is written before the session. */
+  readonly claim: IdempotencyRow | undefined;
   /** Rows of the request ids that it has seen; they are written with it. */
   readonly seenIds: readonly FurtherRow[];
 }
@@ -185,7 +187,7 @@ export class ClusterUnitOfWork implements UnitOfWork {
       nextVersion: before?.nextVersion ?? newVersion(),
       record: Buffer.from(record),
       isNew,
-      idempotency: this.#mintedFor.get(key.toString("latin1", tokenAt)),
+      ...this.#keyOf(key),
       seenIds: this.#seenIds.get(name) ?? [],
     });
   }
@@ -291,6 +293,12 @@ export class ClusterUnitOfWork implements UnitOfWork {
     paths.add(hash, session);
     this.#batch.paths.push(hash, session);
     return session;
+  }
+
+  #keyOf(session: Buffer): Pick<SavedSession, "idempotency" | "claim"> {
+    const row = this.#mintedFor.get(session.toString("latin1", tokenAt));
+    const isBeside = row === undefined || keySlot(row.key) === shardSlots[shardOfSession(session)];
+    return isBeside ? { idempotency: row, claim: undefined } : { idempotency: undefined, claim: row };
   }
 
   #versionOf(key: Buffer): Buffer {

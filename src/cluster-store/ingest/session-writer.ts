@@ -100,11 +100,17 @@ export class SessionWriter {
 
   /**
    * Begins to write the sessions, all masters in the same tick. Sessions in `unchanged` received nothing new, but replicas must acknowledge them too: the
-   * earlier write may not have reached them. `endMs`: when the group must be answered, by `performance.now()`.
+   * earlier write may not have reached them. `endMs`: when the group must be answered, by `performance.now()`. `settled`: fates of sessions that are not
+   * written.
    */
-  write(saved: readonly SavedSession[], unchanged: ReadonlyMap<string, ReadSession>, endMs: number): GroupWrite {
+  write(
+    saved: readonly SavedSession[],
+    unchanged: ReadonlyMap<string, ReadSession>,
+    endMs: number,
+    settled: ReadonlyMap<string, SessionFate> = new Map(),
+  ): GroupWrite {
     const { client, acks, sessionMs } = this.#options;
-    const fates = new Map<string, SessionFate>();
+    const fates = new Map<string, SessionFate>(settled);
     const writes = new Map<string, MasterWrite>();
     const add = (name: string, command: KeyedCommand): void => {
       const address = client.shardOf(command.slot)?.master ?? "";

@@ -2,11 +2,13 @@
 
 import { type ClusterClient, scriptCommand } from "../../cluster/cluster-client.js";
 import { ClusterError } from "../../cluster/cluster-error.js";
+import type { KeyedCommand } from "../../cluster/operation.js";
 import type { RespReply } from "../../cluster/resp-parser.js";
 import { keySlot } from "../../cluster/slots.js";
-import { encodeSessionToken } from "../../contract/session-token.js";
+import { encodeSessionToken, mintedAtMs } from "../../contract/session-token.js";
 import { limits } from "../../limits.js";
-import { type SessionKeys, type SessionTable, tokenAt } from "../../store/keys.js";
+import { erasedTokenHash, erasedTokenValue } from "../../store/erased-token.js";
+import { idempotencyKey, type SessionKeys, type SessionTable, tokenAt } from "../../store/keys.js";
 import type { RemoteRows, RemoteSessions } from "../../store/remote-sessions.js";
 import type { Retention } from "../../store/retention.js";
 import { BulkClient } from "../bulk-client.js";
@@ -15,6 +17,7 @@ import { ConfigTruth } from "../config/config-truth.js";
 import { unavailable } from "../fault-line.js";
 import { versionBytes } from "../ingest/cluster-unit-of-work.js";
 import {
+  idempotencyRow,
   indexRow,
   marksRow,
   sessionRow,
@@ -46,6 +49,15 @@ async function orUnavailable<T>(asked: Promise<T>): Promise<T> {
   } catch (error) {
     throw error instanceof ClusterError ? unavailable(error) : error;
   }
+}
+
+/** Remember for a day that these sessions were erased: a token that was issued before its session began would begin it again. */
+function erasedTokenCommands(sessions: readonly SessionKeys[], nowMs: number): KeyedCommand[] {
+  const young = sessions.filter(({ token }) => nowMs - mintedAtMs(token) < limits.issuedTokenMs);
+  return young.map(({ projectId, token }) => {
+    const row = idempotencyRow(idempotencyKey(0, projectId, erasedTokenHash(token)));
+    return { command: ["SET", row, erasedTokenValue(nowMs), "PX", limits.issuedTokenMs], slot: keySlot(row) };
+  });
 }
 
 /** Whole sessions of a cluster, for threads and commands; an erasure counts once `acks` replicas have it. Rejects with `unavailable`. */
@@ -96,6 +108,7 @@ export class ClusterSessions implements RemoteSessions {
 
   async #erase(sessions: readonly SessionKeys[], onLast: () => Promise<void>): Promise<Record<SessionTable, number>> {
     const stored = await this.#bulk.read(sessions.map(({ key }) => readCommand(key)));
+    await this.#bulk.write(erasedTokenCommands(sessions, Date.now()));
     // The record goes last, so that an interrupted erasure can be repeated.
     const naming = await this.#namingRows(sessions);
     await this.#bulk.write(naming.map((row) => ({ command: ["DEL", row], slot: keySlot(row) })));
@@ -173,7 +186,10 @@ export class ClusterSessions implements RemoteSessions {
     // A row that was copied from one host is in the shard of its hash, not in the session's shard.
     const isCopied =
       Date.now() - (await this.#truth.migration(this.#bulk.patienceMs)).doneMs < 2 * limits.idempotencyKeptMs;
-    const isAnywhere = isCopied || owners.includes(undefined);
+    // So is that of a session whose token was issued before its key was known.
+    const nowMs = Date.now();
+    const isYoung = sessions.some(({ token }) => nowMs - mintedAtMs(token) < 2 * limits.idempotencyKeptMs);
+    const isAnywhere = isCopied || isYoung || owners.includes(undefined);
     const masters = isAnywhere ? mastersOf(this.#bulk) : [...new Set(owners)].filter((each) => each !== undefined);
     const tag = isAnywhere || shards.length > 1 ? "*" : shardTags[shards[0]!]!;
     const found = new Map<string, Buffer>();

@@ -33,6 +33,11 @@ export function RequestScoringCard({ api, project }: ProjectPageProperties) {
             value={draft.enabled}
             onChange={(enabled) => change({ enabled })}
           />
+          <CheckField
+            label="Give visitors a session token with their first page (proxies)"
+            value={draft.issue_tokens}
+            onChange={(issue_tokens) => change({ issue_tokens })}
+          />
           <ChoiceField
             label="Agents whose signature was verified"
             words={policyWords}

@@ -22,11 +22,12 @@ export function requestScoringRoutes(projects: Projects): ProjectRoute[] {
       const checked = checkRequestScoring(value);
       return "value" in checked ? (skipPathsFault(checked.value.skip_paths ?? []) ?? checked) : checked;
     },
-    given: ({ enabled, signed_agents: signedAgents, skip_paths: skipPaths, hosts }) => ({
+    given: ({ enabled, signed_agents: signedAgents, skip_paths: skipPaths, hosts, issue_tokens: issueTokens }) => ({
       enabled,
       signedAgents,
       skipPaths,
       hosts: hosts && ownHosts(hosts),
+      issueTokens,
     }),
     change: (projectId, given) => projects.changeRequestScoring(projectId, given),
     view,
@@ -43,8 +44,14 @@ function skipPathsFault(patterns: readonly string[]): Mismatch | null {
 }
 
 function view({ requestScoring = defaultRequestScoring }: Project): RequestScoringAnswer {
-  const { enabled, signedAgents, skipPaths = [], hosts = [] } = requestScoring;
-  return { enabled, signed_agents: signedAgents, skip_paths: [...skipPaths], hosts: [...hosts] };
+  const { enabled, signedAgents, skipPaths = [], hosts = [], issueTokens = false } = requestScoring;
+  return {
+    enabled,
+    signed_agents: signedAgents,
+    skip_paths: [...skipPaths],
+    hosts: [...hosts],
+    issue_tokens: issueTokens,
+  };
 }
 
 /** In the one spelling in which hosts are compared, each once. */

@@ -6,8 +6,15 @@
 import type { HttpRequest } from "uWebSockets.js";
 import type { AuthenticatedKey, Credentials } from "../../../auth/credentials.js";
 import type { VerdictQuestion } from "../../../contract/judged-request.js";
+import { isNavigation } from "../../../contract/navigation.js";
 import { defaultRequestScoring } from "../../../contract/session.js";
-import { sessionCookieName, sessionHeaderName, sessionTokenOf } from "../../../contract/session-cookie.js";
+import {
+  cookieNameForm,
+  sessionCookieName,
+  sessionHeaderName,
+  sessionTokenOf,
+  setCookieValue,
+} from "../../../contract/session-cookie.js";
 import type { Action, RequestContext, Verdict } from "../../../contract/verdict.js";
 import { noUserAgent, rulePath } from "../../../contract/visitor-request.js";
 import { boundedValue } from "../../../ingest/frame.js";
@@ -96,16 +103,13 @@ export function forwardAuthRoutes(services: ForwardAuthServices): RawRoute[] {
       if (holder.account.subscription !== "active") {
         return letIn("no_active_subscription", undefined, exchange.requestId);
       }
-      // A preflight is known by its headers, whether or not requests are judged.
-      const isRead = isJudged(holder.project) || headers.get(headerSets[path].names.method) === "OPTIONS";
-      const lines = isRead ? sent.lines : [];
-      const question = questionOf(services, exchange, headers, lines, headerSets[path].names);
-      const reply = ({ text: { verdict } }: RequestAnswer): Reply => {
+      const question = questionOf(services, exchange, holder, sent, headerSets[path].names);
+      const reply = ({ text: { verdict }, freshToken }: RequestAnswer): Reply => {
         const { context } = question.request;
         if (verdict.action === "block") {
           services.onBlocked(holder.project.id, question.sessionToken, context.ip, exchange.requestId);
         }
-        return verdictReply(verdict, holder, headers, context, exchange.requestId);
+        return verdictReply({ verdict, freshToken }, holder, headers, context, exchange.requestId);
       };
       const judged = services.requestVerdicts.judge(holder.project, question);
       return judged instanceof Promise ? judged.then(reply).catch(failed) : reply(judged);
@@ -125,7 +129,9 @@ export function forwardAuthRoutes(services: ForwardAuthServices): RawRoute[] {
         "204 lets in, 401 asks for a challenge, 403 blocks; only a verdict is answered 401 or 403. A wrong key, an inactive " +
         "subscription or a failure lets the visitor in and says so in `X-Verdict-Error`. The visitor's request is read from " +
         `\`${headerSets[path].prefix}\` only, which the proxy must set; the query of this call is ignored. With request scoring on, the ` +
-        "visitor's request is judged as in `POST /v1/verdict`, by the headers that the proxy passes on.",
+        "visitor's request is judged as in `POST /v1/verdict`, by the headers that the proxy passes on. With the setting `issue_tokens` the answer " +
+        "to a navigation of a visitor without a token of use has `Set-Cookie`, which the proxy passes on; `X-Service-Cookie-Name` and " +
+        "`X-Service-Cookie-Domain` name the cookie and its domain.",
       refusesNobody: true,
       answers: { 204: "empty", 401: { contentType: "text/html" }, 403: { contentType: "text/html" } },
     },
@@ -187,17 +193,19 @@ function holderOf(credentials: Credentials, headers: SentHeaders): Authenticated
 function questionOf(
   services: ForwardAuthServices,
   { socketAddress }: Exchange,
-  headers: SentHeaders,
-  lines: SentLines,
+  { project }: AuthenticatedKey,
+  { headers, lines }: ReturnType<typeof sentHeaders>,
   names: (typeof headerSets)[SetPath]["names"],
 ): VerdictQuestion {
   const trimming = untrimmed();
   const { ja4Header } = services;
   const question = forwardedQuestion(
     {
-      lines,
+      // A preflight is known by its headers, whether or not requests are judged.
+      lines: isJudged(project) || headers.get(names.method) === "OPTIONS" ? lines : [],
       context: contextOf(services, headers, names),
-      sessionToken: sessionTokenOf(headers.get(sessionHeaderName), headers.get("cookie")),
+      sessionToken: sessionTokenOf(headers.get(sessionHeaderName), headers.get("cookie"), cookieNameOf(headers)),
+      wantsToken: project.requestScoring?.issueTokens === true && isNavigation((name) => headers.get(name)),
       target: headers.get(names.uri) ?? "",
       authority: headers.get(names.host) ?? "",
       ja4Header,
@@ -209,15 +217,28 @@ function questionOf(
   return question;
 }
 
+/** The cookie of the session by the name that the recipe passes. */
+function cookieNameOf(headers: SentHeaders): string {
+  const name = headers.get("x-service-cookie-name") ?? "";
+  return cookieNameForm.test(name) ? name : sessionCookieName;
+}
+
+function cookieHeader(token: string, headers: SentHeaders): [string, string] {
+  const domain = headers.get("x-service-cookie-domain") ?? "";
+  const isSecure = /^https(?:\s*,|$)/i.test(headers.get("x-forwarded-proto") ?? "");
+  return ["Set-Cookie", setCookieValue(token, { name: cookieNameOf(headers), domain, isSecure })];
+}
+
 function verdictReply(
-  verdict: Verdict,
+  { verdict, freshToken }: { readonly verdict: Verdict; readonly freshToken: string | null },
   holder: AuthenticatedKey,
   headers: SentHeaders,
   context: RequestContext,
   requestId: string,
 ): Reply {
   const status = statusOfAction[verdict.action];
-  if (status === 204) return { status, headers: verdictHeaders(verdict) };
+  const cookies: [string, string][] = freshToken === null ? [] : [cookieHeader(freshToken, headers)];
+  if (status === 204) return { status, headers: [...verdictHeaders(verdict), ...cookies] };
   const denial = status === 401 ? challengeOf(holder, headers, context, requestId) : blockOf(headers, requestId);
   // Every answer has the second and third. Traefik sends all headers of such an answer to the visitor, who is told no score.
   const {
@@ -230,6 +251,7 @@ function verdictReply(
     status,
     headers: [
       ["X-Verdict-Action", verdict.action],
+      ...cookies,
       ...Object.entries(others).filter(([name]) => name !== "X-Verdict-Action"),
     ],
     body: denial.body,
@@ -254,7 +276,15 @@ function challengeOf(
   }
   const acceptLanguage = headers.get("accept-language") ?? "";
   const { siteKey } = project;
-  const page = { siteKey, scriptOrigin: "", cookieName: sessionCookieName, site, method, acceptLanguage, verdictId };
+  const page = {
+    siteKey,
+    scriptOrigin: "",
+    cookieName: cookieNameOf(headers),
+    site,
+    method,
+    acceptLanguage,
+    verdictId,
+  };
   return challengeResponse(page, accept);
 }
 

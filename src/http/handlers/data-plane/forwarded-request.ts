@@ -16,6 +16,8 @@ const ofProxy: ReadonlySet<string> = new Set([
   "content-length",
   "authorization",
   "x-service-private-key",
+  "x-service-cookie-name",
+  "x-service-cookie-domain",
   "forwarded",
   "via",
   "x-real-ip",
@@ -29,6 +31,7 @@ export interface Forwarded {
   readonly lines: readonly (readonly [name: string, value: string])[];
   readonly context: RequestContext;
   readonly sessionToken: string | null;
+  readonly wantsToken: boolean;
   /** The request target with its query; "" if the proxy does not send it. */
   readonly target: string;
   /** The host as the visitor sent it, with its port; "" if the proxy does not send it. */
@@ -40,7 +43,7 @@ export interface Forwarded {
 
 /** Treats empty values as missing, because some proxies send a line for each header that they know. */
 export function forwardedQuestion(forwarded: Forwarded, trimming: Trimming): VerdictQuestion {
-  const { lines, context, sessionToken, target, authority, ja4Header, isTrusted } = forwarded;
+  const { lines, context, sessionToken, wantsToken, target, authority, ja4Header, isTrusted } = forwarded;
   const visitors = new HeaderCollector(trimming);
   if (authority !== "") visitors.add(["host", authority]);
   let ja4 = "";
@@ -59,6 +62,7 @@ export function forwardedQuestion(forwarded: Forwarded, trimming: Trimming): Ver
       ja4: isTrusted && ja4 !== "" ? visitors.bounded(ja4) : undefined,
     },
     hasHeaders: true,
+    wantsToken,
     target: target === "" ? undefined : target,
     authority: authority === "" ? undefined : visitors.bounded(authority),
   };

@@ -46,7 +46,8 @@ export function requestVerdictRoute(services: RequestVerdictServices): RawRoute 
         "While the project has request scoring off, the answer is that of the verdict read. Nothing that a visitor sends can make the call " +
         "fail: values are cut to 512 characters (4096 for the signature fields), the first 100 headers count, and a field of a wrong type " +
         "counts as missing. It is computed each time, fails open on any error, and never answers 429. 422 only for a body that is not a JSON " +
-        "object, has no `request`, or is over 64 KiB.",
+        "object, has no `request`, or is over 64 KiB. With `issue_token` the answer to a navigation of a visitor who brings no token of use has a " +
+        "new `session_token`, which makes a session with the first report under it, within 24 hours.",
       body: "VerdictBody",
       answers: { 200: "RequestVerdict" },
     },

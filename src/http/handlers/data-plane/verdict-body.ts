@@ -4,6 +4,7 @@
  */
 import { type JsonObject, parseLenientJsonObject } from "../../../contract/json-body.js";
 import { httpVersionOf, type JudgedRequest, type VerdictQuestion } from "../../../contract/judged-request.js";
+import { isNavigation } from "../../../contract/navigation.js";
 import { wellFormedToken } from "../../../contract/session-token.js";
 import type { RequestContext } from "../../../contract/verdict.js";
 import { rulePath } from "../../../contract/visitor-request.js";
@@ -39,7 +40,7 @@ export function decodeVerdictBody(
 ): DecodedQuestion | Refusal {
   const body = parseLenientJsonObject(bytes);
   if (body instanceof Refusal) return body;
-  const { session_token: token, request } = body;
+  const { session_token: token, issue_token: issue, request } = body;
   if (!isObject(request)) return refuse("invalidPayload", "request must be an object");
   const trimming = untrimmed();
   const text = (name: string): string | undefined => {
@@ -82,7 +83,9 @@ export function decodeVerdictBody(
   };
   if (typeof token !== "string" && token !== undefined && token !== null) trimming.isIgnored = true;
   const sessionToken = typeof token === "string" && wellFormedToken.test(token) ? token : null;
-  return { sessionToken, request: judged, hasHeaders: form !== null, target, authority, trimming };
+  if (typeof issue !== "boolean" && issue !== undefined && issue !== null) trimming.isIgnored = true;
+  const wantsToken = issue === true && isNavigation((name) => firstOf(headers, name));
+  return { sessionToken, request: judged, hasHeaders: form !== null, target, authority, wantsToken, trimming };
 }
 
 function isObject(value: unknown): value is JsonObject {
