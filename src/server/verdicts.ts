@@ -1,9 +1,9 @@
 /** Composes what answers verdict reads and judged requests: its sources, and what it records of each answer. */
 import { bytesOfMib } from "../config/config.js";
-import { ProjectHosts } from "../control-plane/project-hosts.js";
 import { isIssuedToken, issueToken } from "../contract/issued-token.js";
 import type { ProjectSettings } from "../contract/session.js";
 import { decodeSessionToken } from "../contract/session-token.js";
+import { ProjectHosts } from "../control-plane/project-hosts.js";
 import type { Rules } from "../control-plane/rules.js";
 import type { Sessions } from "../control-plane/sessions.js";
 import { detections } from "../detections/catalogue.js";

@@ -25,35 +25,45 @@ const badHosts = [
 
 t.test("request scoring is off and allows signed agents until that is changed, member by member", async (t) => {
   const path = settingsOf(await newProject(server, tenant.accountId));
-  t.strictSame((await ask("GET", path)).json, { enabled: false, signed_agents: "allow", skip_paths: [], hosts: [] });
+  t.strictSame((await ask("GET", path)).json, {
+    enabled: false,
+    signed_agents: "allow",
+    skip_paths: [],
+    hosts: [],
+    issue_tokens: false,
+  });
   for (const body of [{}, undefined, { unknown: 1 }]) {
     const { status, json } = await ask("PUT", path, body);
     t.equal(status, 200);
-    t.strictSame(json, { enabled: false, signed_agents: "allow", skip_paths: [], hosts: [] });
+    t.strictSame(json, { enabled: false, signed_agents: "allow", skip_paths: [], hosts: [], issue_tokens: false });
   }
   t.strictSame((await ask("PUT", path, { enabled: true })).json, {
     enabled: true,
     signed_agents: "allow",
     skip_paths: [],
     hosts: [],
+    issue_tokens: false,
   });
   t.strictSame((await ask("PUT", path, { signed_agents: "rules" })).json, {
     enabled: true,
     signed_agents: "rules",
     skip_paths: [],
     hosts: [],
+    issue_tokens: false,
   });
   t.strictSame((await ask("PUT", path, { enabled: false })).json, {
     enabled: false,
     signed_agents: "rules",
     skip_paths: [],
     hosts: [],
+    issue_tokens: false,
   });
   t.strictSame((await ask("PUT", path, { signed_agents: "allow" })).json, {
     enabled: false,
     signed_agents: "allow",
     skip_paths: [],
     hosts: [],
+    issue_tokens: false,
   });
 });
 
@@ -72,7 +82,13 @@ t.test("a bad value is 422 and changes nothing, the good ones beside it included
     }
   }
   for (const body of ["{", "[]", "null", '"x"']) t.equal((await ask("PUT", path, body)).status, 422, body);
-  t.strictSame((await ask("GET", path)).json, { enabled: false, signed_agents: "allow", skip_paths: [], hosts: [] });
+  t.strictSame((await ask("GET", path)).json, {
+    enabled: false,
+    signed_agents: "allow",
+    skip_paths: [],
+    hosts: [],
+    issue_tokens: false,
+  });
 });
 
 t.test(
@@ -117,6 +133,7 @@ t.test(
       signed_agents: "allow",
       skip_paths: ["/health"],
       hosts: [],
+      issue_tokens: false,
     });
     const { json } = await ask("GET", "/v1/audit?limit=1");
     t.match(
