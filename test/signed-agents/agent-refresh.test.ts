@@ -75,11 +75,15 @@ t.test("the keys of all agents that are due are one change", async (t) => {
   const { server, store, keeper, refresh } = await bed(t);
   await keeper.add({ url: "https://127.0.0.1:1", name: "Away", category: "ai_agent" });
   let changes = 0;
-  const { putSync } = store.revision;
-  store.revision.putSync = ((...given: Parameters<typeof putSync>) => {
-    changes++;
-    return putSync.apply(store.revision, given);
-  }) as typeof putSync;
+  // As on a cluster, where each change waits for all nodes.
+  Object.assign(store, {
+    changes: {
+      run: async <T>(change: () => T): Promise<T> => {
+        changes++;
+        return store.root.transactionSync(change);
+      },
+    },
+  });
   await refresh.look();
   t.equal(changes, 1);
   t.equal(keeper.listed().find(({ url }) => url === server.origin)?.keys?.keys.length, 1);
