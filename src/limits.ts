@@ -77,6 +77,15 @@ export const limits = {
   contextValueMax,
   /** Characters of all texts that one memory of what visitors write holds: 4 MiB at most, some 10,000 user agents. */
   textMemoCharactersMax: 2 * MIB,
+  /** A session whose last report is no older, ms, has nothing under way that is worth waiting for: the contract's 2 s. */
+  reportFreshMs: 2000,
+  /** ms between two looks at a session that a verdict waits for: a read of microseconds on one host, a round trip on a cluster. */
+  reportPollMs: 15,
+  reportPollRemoteMs: 40,
+  /** Verdicts of a thread that wait for reports at once: their looks cost at most a tenth of a core. */
+  reportWaitsMax: 500,
+  /** The most that a verdict may wait, ms: the contract's. */
+  reportWaitMsMax: 1000,
   /** ms for which a token that was handed out before the first report waits for it: as long as the cookie lives. */
   issuedTokenMs: DAY_MS,
   /** ms for which a start ticket holds: it comes back within seconds, unless the network is gone. */

@@ -90,6 +90,8 @@ export interface VerdictBody {
   session_token?: string | null;
   /** Answers a navigation of a visitor who brings no token of use with a new `session_token`, to be set as cookie. */
   issue_token?: boolean;
+  /** ms, 0 to 1000: how long to wait for a report of a session that has no score yet, or sent none in the last 2 s. Another value is 422. */
+  wait_ms?: number;
   request: {
     method?: string;
     /** In any spelling, with or without its query. */

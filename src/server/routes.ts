@@ -44,6 +44,7 @@ import type { IngestQueue } from "../ingest/queue.js";
 import type { ServiceMeters } from "../metrics/service-meters.js";
 import { canonicalAddress } from "../net/address-text.js";
 import { clientIp, parseTrustedProxies, type TrustedProxies } from "../net/client-ip.js";
+import { ReportWait } from "../requests/report-wait.js";
 import { AccountReads } from "../runtime/account-reads.js";
 import { LongWork } from "../runtime/long-work.js";
 import type { ControlPlane } from "./control-plane.js";
@@ -93,6 +94,14 @@ function dataPlaneRoutes({ thread, controlPlane, visitors, recording, verdicts, 
   const trusted = trustedProxies(config.trustedProxies);
   const visitorIp = (lastHop: string, forwardedFor: string) => clientIp(lastHop, forwardedFor, trusted);
   const onTrimmed = trimmingCounter(meters.services);
+  const wait = new ReportWait({
+    ...(config.store !== "" && { load: (projectId: number, token: string) => sessions.load(projectId, token, "now") }),
+    state: (projectId, token) => {
+      reads.begin();
+      return sessions.scoredState(projectId, token);
+    },
+    now,
+  });
   return [
     ...ingestRoutes({
       queue,
@@ -114,6 +123,7 @@ function dataPlaneRoutes({ thread, controlPlane, visitors, recording, verdicts, 
       onTrimmed,
       onTick: () => reads.begin(),
       onBlocked,
+      waitForReport: (projectId, token, waitMs, isOver) => wait.wait(projectId, token, waitMs, isOver),
     }),
     loggedInRoute({ sessions, now }),
     ...forwardAuthRoutes({

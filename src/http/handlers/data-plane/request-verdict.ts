@@ -4,6 +4,7 @@
  */
 import type { HttpRequest } from "uWebSockets.js";
 import type { AuthenticatedKey, Credentials } from "../../../auth/credentials.js";
+import type { VerdictQuestion } from "../../../contract/judged-request.js";
 import { Refusal } from "../../../errors.js";
 import { limits } from "../../../limits.js";
 import {
@@ -30,6 +31,13 @@ export interface RequestVerdictServices {
   /** Call before anything is read for a request. */
   readonly onTick: () => void;
   readonly onBlocked: OnBlocked;
+  /** As `ReportWait.wait`. */
+  readonly waitForReport: (
+    projectId: number,
+    token: string,
+    waitMs: number,
+    isOver: () => boolean,
+  ) => Promise<void> | null;
 }
 
 /** By private key with an active subscription; 401, 402 and 422 are its only refusals. */
@@ -47,7 +55,8 @@ export function requestVerdictRoute(services: RequestVerdictServices): RawRoute 
         "fail: values are cut to 512 characters (4096 for the signature fields), the first 100 headers count, and a field of a wrong type " +
         "counts as missing. It is computed each time, fails open on any error, and never answers 429. 422 only for a body that is not a JSON " +
         "object, has no `request`, or is over 64 KiB. With `issue_token` the answer to a navigation of a visitor who brings no token of use has a " +
-        "new `session_token`, which makes a session with the first report under it, within 24 hours.",
+        "new `session_token`, which makes a session with the first report under it, within 24 hours. With `wait_ms` (0 to 1000, otherwise 422) the " +
+        "answer waits for a report of a session that has no score yet, or sent none in the last 2 s.",
       body: "VerdictBody",
       answers: { 200: "RequestVerdict" },
     },
@@ -88,6 +97,25 @@ function answer(
     return;
   }
   services.onTrimmed(question.trimming);
+  const { sessionToken, waitMs } = question;
+  const waiting =
+    sessionToken === null ? null : services.waitForReport(project.id, sessionToken, waitMs, () => exchange.isOver);
+  if (waiting === null) judge(services, exchange, project, question);
+  else {
+    void waiting.then(() => {
+      if (exchange.isOver) return;
+      services.onTick();
+      judge(services, exchange, project, question);
+    });
+  }
+}
+
+function judge(
+  services: RequestVerdictServices,
+  exchange: Exchange,
+  project: AuthenticatedKey["project"],
+  question: VerdictQuestion,
+): void {
   const judged = services.requestVerdicts.judge(project, question);
   const send = (judgement: RequestAnswer): void => {
     const { sessionToken, request } = question;

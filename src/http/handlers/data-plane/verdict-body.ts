@@ -31,6 +31,8 @@ export function untrimmed(): Trimming {
 /** A question for a verdict, and what was trimmed from it. */
 export interface DecodedQuestion extends VerdictQuestion {
   readonly trimming: Trimming;
+  /** ms to wait for a report of the session. */
+  readonly waitMs: number;
 }
 
 /** Returns `invalidPayload` for a body that is no JSON object, or that has no `request`. */
@@ -40,8 +42,10 @@ export function decodeVerdictBody(
 ): DecodedQuestion | Refusal {
   const body = parseLenientJsonObject(bytes);
   if (body instanceof Refusal) return body;
-  const { session_token: token, issue_token: issue, request } = body;
+  const { session_token: token, issue_token: issue, wait_ms: waitMs = 0, request } = body;
   if (!isObject(request)) return refuse("invalidPayload", "request must be an object");
+  if (!isWait(waitMs))
+    return refuse("invalidPayload", `wait_ms must be an integer from 0 to ${limits.reportWaitMsMax}`);
   const trimming = untrimmed();
   const text = (name: string): string | undefined => {
     const value = request[name];
@@ -85,7 +89,11 @@ export function decodeVerdictBody(
   const sessionToken = typeof token === "string" && wellFormedToken.test(token) ? token : null;
   if (typeof issue !== "boolean" && issue !== undefined && issue !== null) trimming.isIgnored = true;
   const wantsToken = issue === true && isNavigation((name) => firstOf(headers, name));
-  return { sessionToken, request: judged, hasHeaders: form !== null, target, authority, wantsToken, trimming };
+  return { sessionToken, request: judged, hasHeaders: form !== null, target, authority, wantsToken, trimming, waitMs };
+}
+
+function isWait(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= limits.reportWaitMsMax;
 }
 
 function isObject(value: unknown): value is JsonObject {

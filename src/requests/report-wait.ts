@@ -1,0 +1,70 @@
+/**
+ * Waits for a report of a session that is on its way, such as one that a page sends with the form that the visitor submits. The session is looked at every
+ * few ms, whichever thread or node scores it: a wait costs no thread and holds up nobody. It never fails; what can't be read is waited for no longer than
+ * anything else.
+ */
+import type { ScoredState } from "../contract/session.js";
+import { limits } from "../limits.js";
+
+/** What a wait reads. `load` is asked first where a session has to be fetched; null: it is at hand. */
+export interface ReportWaitSources {
+  readonly load?: (projectId: number, token: string) => Promise<void> | null;
+  readonly state: (projectId: number, token: string) => Pick<ScoredState, "scored" | "lastSeenMs"> | null;
+  readonly now: () => number;
+}
+
+/** One per HTTP thread. */
+export class ReportWait {
+  readonly #sources: ReportWaitSources;
+  #waiting = 0;
+
+  constructor(sources: ReportWaitSources) {
+    this.#sources = sources;
+  }
+
+  /**
+   * Resolves once the session has a score and its last report is at most 2 s older than now, after `waitMs`, or when `isOver` says that nobody waits any
+   * more. Null: there is nothing to wait for, or too many wait already. Never rejects.
+   */
+  wait(projectId: number, token: string, waitMs: number, isOver: () => boolean): Promise<void> | null {
+    if (waitMs <= 0 || this.#waiting >= limits.reportWaitsMax) return null;
+    const freshMs = this.#sources.now() - limits.reportFreshMs;
+    const isRemote = this.#sources.load !== undefined;
+    if (!isRemote && this.#isThere(projectId, token, freshMs)) return null;
+    this.#waiting++;
+    return new Promise((resolve) => {
+      let isEnded = false;
+      let pause: NodeJS.Timeout | undefined;
+      const end = (): void => {
+        if (isEnded) return;
+        isEnded = true;
+        clearTimeout(limit);
+        clearTimeout(pause);
+        this.#waiting--;
+        resolve();
+      };
+      const limit = setTimeout(end, waitMs);
+      const look = (): void => {
+        if (isEnded) return;
+        if (isOver() || this.#isThere(projectId, token, freshMs)) end();
+        else pause = setTimeout(begin, isRemote ? limits.reportPollRemoteMs : limits.reportPollMs);
+      };
+      const begin = (): void => {
+        const loading = this.#sources.load?.(projectId, token) ?? null;
+        if (loading === null) look();
+        else void loading.then(look, look);
+      };
+      begin();
+    });
+  }
+
+  #isThere(projectId: number, token: string, freshMs: number): boolean {
+    try {
+      const state = this.#sources.state(projectId, token);
+      return state?.scored === true && state.lastSeenMs >= freshMs;
+    } catch {
+      // The verdict that follows says what is wrong.
+      return true;
+    }
+  }
+}
