@@ -212,6 +212,10 @@ export const limits = {
 
   /** ms between two writes of counts of verdict answers: what a crash may lose of them. */
   trafficFlushMs: 1000,
+  /** Paths, user agents and addresses whose facts a thread remembers for counting: 10 MB at most. */
+  trafficMemoMax: 10_000,
+  /** Characters of a user agent's family: a text without a product would count as a whole. */
+  trafficFamilyCharactersMax: 64,
   /** ms between two writes of recorded blocks: a page of blocks is as fresh. */
   blocksFlushMs: 100,
   /** ms between two writes of blocks that only raise a count: below the 10 s in which it must be seen. */

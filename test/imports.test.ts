@@ -96,7 +96,7 @@ const allowed: Record<string, readonly string[] | null> = {
   config: ["limits", "contract", "cluster", "net", "runtime", "yaml", "node:"],
   metrics: ["contract", "detections", "prom-client", "node:"],
   net: ["limits", "contract", "ipaddr.js"],
-  recording: ["limits", "errors", "contract", "store", "auth", "control-plane", "runtime"],
+  recording: ["limits", "errors", "contract", "rules", "store", "auth", "control-plane", "net", "runtime"],
   runtime: ["limits", "pino", "node:"],
   server: [
     "limits",

@@ -5,7 +5,7 @@ import type { ScoredState } from "../contract/session.js";
 import type { SessionDimension } from "../contract/session-query.js";
 import type { Band } from "../contract/verdict.js";
 import { rulePath } from "../contract/visitor-request.js";
-import { formatV4, formatV6, parseV4, parseV6 } from "../net/address-text.js";
+import { networkText } from "../net/network-text.js";
 import type { Comparison, Expression } from "../rules/ast.js";
 import { familyCondition, userAgentFamily } from "../rules/user-agent-family.js";
 import type { SearchedSession } from "./session-search.js";
@@ -60,14 +60,3 @@ export const dimensionRows: Readonly<Record<SessionDimension, DimensionRow>> = {
     condition: (value) => ({ type: "cmp", op: "contains", field: "detection_ids", value: Number(value) }),
   },
 };
-
-const groups = new Uint16Array(8);
-
-/** The /24 of an IPv4 address, the /48 of an IPv6 one; "" for no address. Takes canonical text. */
-function networkText(ip: string): string {
-  const v4 = parseV4(ip);
-  if (v4 >= 0) return `${formatV4(v4 & ~255)}/24`;
-  if (!parseV6(ip, groups)) return "";
-  groups.fill(0, 3);
-  return `${formatV6(groups)}/48`;
-}

@@ -5,18 +5,22 @@ import { ChallengingRules } from "../challenge/challenging-rules.js";
 import { Challenges } from "../control-plane/challenges.js";
 import { VerdictFeed } from "../live/verdict-feed.js";
 import { Blocks } from "../recording/blocks.js";
+import { JudgedTraffic } from "../recording/judged-traffic.js";
 import { Timelines } from "../recording/timelines.js";
 import { TrafficCounter } from "../recording/traffic.js";
 import { RuleBudgetWatch } from "../verdict/rule-budget-watch.js";
 import type { ThreadContext } from "./thread-context.js";
+import type { VisitorFacts } from "./visitor-facts.js";
 
 /** The recorders that `buildRecording` returns. */
 export type Recording = ReturnType<typeof buildRecording>;
 
 /** Everything here collects in memory; `flush*` writes. */
-export function buildRecording(thread: ThreadContext, credentials: Credentials) {
+export function buildRecording(thread: ThreadContext, credentials: Credentials, visitors: VisitorFacts) {
   const { config, log, store, meters, outages, now } = thread;
   const traffic = new TrafficCounter(store);
+  const { addresses, declaredBotOf, claimedOperator } = visitors;
+  const judged = new JudgedTraffic({ addresses, declaredBotOf, claimedOperator, ipStorage: config.ipStorage });
   const blocks = new Blocks(store, now, config.httpThreads);
   /** Writes the blocks that are due, or all of them. Never rejects. */
   const flushBlocks = (isAll = false): Promise<void> =>
@@ -34,6 +38,8 @@ export function buildRecording(thread: ThreadContext, credentials: Credentials) 
   });
   return {
     traffic,
+    /** Tells its observers of every computed verdict. */
+    judged,
     blocks,
     flushBlocks,
     timelines: new Timelines({ store, credentials, sessionsMax: config.timelineSessions, now }),

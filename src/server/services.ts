@@ -17,7 +17,7 @@ export function buildServices(parts: ThreadParts) {
   const thread = threadContext(parts);
   const controlPlane = buildControlPlane(thread);
   const visitors = buildVisitorFacts(thread);
-  const recording = buildRecording(thread, controlPlane.credentials);
+  const recording = buildRecording(thread, controlPlane.credentials, visitors);
   const verdicts = buildVerdicts(thread, controlPlane, visitors, recording);
   const queue = buildQueue(thread);
   const routes = buildRoutes({ thread, controlPlane, visitors, recording, verdicts, queue });

@@ -102,9 +102,10 @@ function whatVerdictsRead(
 /** Counts the rules that matched, remembers which one asks for a challenge, and records a block. */
 function computedRecorder(
   { config, meters, disk, now }: ThreadContext,
-  { traffic, blocks, overBudget, challengingRules }: Recording,
+  { traffic, judged, blocks, overBudget, challengingRules }: Recording,
 ): RequestVerdictSources["onComputed"] {
-  return (project, token, context, { blocked, rule, logged, verdict, isOverBudget }) => {
+  return (project, token, context, { blocked, rule, logged, verdict, isOverBudget }, on) => {
+    judged.record({ projectId: project.id, sessionToken: token, context, verdict, rule, ...on, atMs: now() });
     if (isOverBudget) overBudget.record(project.id, now());
     if (rule !== null) {
       const matched = logged.includes(rule) ? logged : [...logged, rule];

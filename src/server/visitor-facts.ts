@@ -55,6 +55,8 @@ export function buildVisitorFacts(thread: ThreadContext) {
     verifiedBotCatalogues,
     verifiedBotAt: (ip: string) => bots().lookup(ip) ?? null,
     identities,
+    /** The operator that a user agent claims to be. */
+    claimedOperator: (userAgent: string) => bots().claim(userAgent)?.operator,
     declaredBotCatalogues,
     declaredBotOf,
     network,

@@ -8,7 +8,7 @@ import { defaultRequestScoring } from "../contract/session.js";
 import type { RequestVerdict, Verdict, VerdictSubject } from "../contract/verdict.js";
 import { decide, failOpenVerdict } from "./resolve.js";
 import { unjudged } from "./unjudged.js";
-import { askedWith, type VerdictReader, type VerdictSources, verifiedBotOf } from "./verdict-reader.js";
+import { askedWith, type DecidedOn, type VerdictReader, type VerdictSources, verifiedBotOf } from "./verdict-reader.js";
 import { type VerdictText, VerdictTexts } from "./verdict-text.js";
 
 /** What judging requests needs besides the sources of verdict reads. */
@@ -102,7 +102,8 @@ export class RequestVerdicts {
     const { rule, logged, blocked, isOverBudget } = decision;
     const token = state === null ? null : sessionToken;
     const subject = state?.scored === true ? "session" : "request";
-    sources.onComputed(project, token, context, { verdict: text.verdict, rule, logged, blocked, isOverBudget });
+    const on: DecidedOn = { subject, state, request: evidence, proved: evidence.signedAgent ?? verifiedBot };
+    sources.onComputed(project, token, context, { verdict: text.verdict, rule, logged, blocked, isOverBudget }, on);
     sources.onAnswer(project, text.verdict, "computed", subject, token, askedWith(context), nowMs);
     const { signedAgent: agent } = evidence;
     return { text, subject, signedAgent: agent && { agent: agent.host, category: agent.category }, freshToken };

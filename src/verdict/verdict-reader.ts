@@ -1,6 +1,7 @@
 /** Answers verdict reads: uses the cache, or decides by the stored session, and reports each answer. Any failure answers fail-open. */
 import { clearanceEndMs, isStanding } from "../challenge/clearance.js";
 import { addressProof } from "../contract/address-proof.js";
+import type { ExaminedRequest } from "../contract/judged-request.js";
 import type { VerdictSource } from "../contract/live-verdict.js";
 import type { AddressLookup } from "../contract/network-fact.js";
 import type { ProjectSettings, ScoredState } from "../contract/session.js";
@@ -11,7 +12,18 @@ import { bandOfSession } from "./bands.js";
 import { unansweredReason } from "./reason.js";
 import { decide, failOpenVerdict, type NamedRule, type WordedDecision } from "./resolve.js";
 import { type CachedVerdict, type SentContext, VerdictCache, type VerdictKey } from "./verdict-cache.js";
-import { type MeaningOf, type VerdictText, VerdictTexts } from "./verdict-text.js";
+import { type MeaningOf, type ProvedBot, type VerdictText, VerdictTexts } from "./verdict-text.js";
+
+/** What a decision was made of, besides the asking request's context. */
+export interface DecidedOn {
+  /** `request` if a request was judged alone. */
+  readonly subject: VerdictSubject;
+  readonly state: ScoredState | null;
+  /** Undefined for a verdict read, which judges no request. */
+  readonly request: ExaminedRequest | undefined;
+  /** The verified bot, or the signed agent. */
+  readonly proved: ProvedBot | null;
+}
 
 /** What the reader needs from the rest of verdictd; each call is synchronous and cheap. */
 export interface VerdictSources {
@@ -37,6 +49,7 @@ export interface VerdictSources {
     token: string | null,
     context: RequestContext,
     decision: WordedDecision,
+    on: DecidedOn,
   ) => void;
   /** Called with every answer; `subject` is `request` if a request was judged alone. `token` is the one in the question, null for none. */
   readonly onAnswer: (
@@ -132,7 +145,8 @@ export class VerdictReader {
     if (decision === null) return this.#failedOpen(project, token, asked, nowMs);
     const text = this.#texts.of(decision.verdict);
     const { rule, logged, blocked, isOverBudget } = decision;
-    sources.onComputed(project, token, context, { verdict: text.verdict, rule, logged, blocked, isOverBudget });
+    const on: DecidedOn = { subject: "session", state, request: undefined, proved: verifiedBot };
+    sources.onComputed(project, token, context, { verdict: text.verdict, rule, logged, blocked, isOverBudget }, on);
     sources.onAnswer(project, text.verdict, "computed", "session", token, asked, nowMs);
     if (this.#ttlMs > 0) this.#remember(key, text, state, project, nowMs);
     return text;

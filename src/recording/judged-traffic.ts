@@ -1,0 +1,175 @@
+/**
+ * The one place where every computed verdict passes: makes its facts (`JudgedFacts`) and tells them to the observers: counters, samples, incidents.
+ * Runs on the path of the answer, so what many requests share (templates, families, networks) is remembered.
+ */
+import { minuteMs } from "../contract/durations.js";
+import { canonicalHost } from "../contract/host.js";
+import type { ExaminedRequest } from "../contract/judged-request.js";
+import type { AddressLookup, NetworkFact } from "../contract/network-fact.js";
+import type { IpStorage } from "../contract/scoring-worker.js";
+import type { ScoredState } from "../contract/session.js";
+import type { JudgedFacts, TrafficObserver } from "../contract/traffic.js";
+import type { RequestContext, Verdict, VerdictSubject } from "../contract/verdict.js";
+import { limits } from "../limits.js";
+import { networkText } from "../net/network-text.js";
+import { storedAddress } from "../net/stored-address.js";
+import { userAgentFamily } from "../rules/user-agent-family.js";
+import { TextMemo } from "../runtime/text-memo.js";
+import { pathTemplate } from "./path-template.js";
+
+/** A computed verdict and what it was computed from. */
+export interface Judged {
+  readonly projectId: number;
+  readonly subject: VerdictSubject;
+  /** Null without a session. */
+  readonly sessionToken: string | null;
+  readonly state: Pick<ScoredState, "last"> | null;
+  /** Undefined for a verdict read, which judges no request. */
+  readonly request: ExaminedRequest | undefined;
+  /** The verified bot, or the signed agent. */
+  readonly proved: { readonly name: string; readonly category: string } | null;
+  readonly context: RequestContext;
+  readonly verdict: Verdict;
+  readonly rule: { readonly id: number; readonly name: string } | null;
+  readonly atMs: number;
+}
+
+/** The look-ups of facts, each cheap. */
+export interface JudgedTrafficSources {
+  readonly addresses: Pick<AddressLookup, "networkOf">;
+  /** The bot that a user agent names. */
+  readonly declaredBotOf: (userAgent: string) => { readonly name: string } | undefined;
+  /** The operator that a user agent claims to be; undefined for none. */
+  readonly claimedOperator: (userAgent: string) => string | undefined;
+  readonly ipStorage: IpStorage;
+}
+
+interface AddressFacts {
+  readonly ip: string;
+  readonly network: string;
+  readonly asn: string;
+  readonly fact: NetworkFact;
+}
+
+/** The detection of a user agent that claims an operator falsely. */
+const spoofedCrawler = 400101;
+
+/** One per HTTP thread. */
+export class JudgedTraffic {
+  readonly #sources: JudgedTrafficSources;
+  readonly #observers: TrafficObserver[] = [];
+  readonly #templates = new TextMemo<string>(limits.trafficMemoMax);
+  readonly #families = new TextMemo<string>(limits.trafficMemoMax);
+  /** Begun anew every minute: network facts may be replaced. */
+  readonly #addresses = new TextMemo<AddressFacts>(limits.trafficMemoMax);
+  #minute = 0;
+
+  constructor(sources: JudgedTrafficSources) {
+    this.#sources = sources;
+  }
+
+  /** From now on this observer is told of every computed verdict. */
+  observe(observer: TrafficObserver): void {
+    this.#observers.push(observer);
+  }
+
+  /** Never throws if its observers don't. */
+  record(judged: Judged): void {
+    const facts = this.#factsOf(judged);
+    for (const observer of this.#observers) observer.onJudged(facts);
+  }
+
+  #factsOf({
+    projectId,
+    subject,
+    sessionToken,
+    state,
+    request,
+    proved,
+    context,
+    verdict,
+    rule,
+    atMs,
+  }: Judged): JudgedFacts {
+    const last = state?.last;
+    const path = context.path ?? last?.path ?? "";
+    const userAgent = context.userAgent ?? last?.userAgent ?? "";
+    const { ip, network, asn, fact } = this.#addressFacts(context.ip ?? last?.ip ?? "", atMs);
+    const declared = request === undefined ? this.#declaredBot(userAgent) : (request.declaredBot?.name ?? "");
+    const impostorOf = verdict.detection_ids.includes(spoofedCrawler)
+      ? (this.#sources.claimedOperator(userAgent) ?? "")
+      : "";
+    const verifiedBot = proved?.name ?? "";
+    return {
+      projectId,
+      atMs,
+      subject,
+      sessionToken,
+      band: verdict.verdict,
+      action: verdict.action,
+      score: verdict.score,
+      reason: verdict.reason,
+      detectionIds: verdict.detection_ids,
+      rule,
+      values: {
+        path: this.#template(path),
+        host: canonicalHost(context.host ?? last?.host ?? ""),
+        ip,
+        network,
+        asn,
+        country: fact.country ?? "",
+        user_agent_family: this.#family(userAgent),
+        declared_bot: declared,
+        verified_bot: verifiedBot,
+        agent: verifiedBot || (impostorOf === "" ? declared : ""),
+        rule: rule === null ? "" : String(rule.id),
+      },
+      impostorOf,
+      verifiedBotCategory: proved?.category ?? "",
+      network: fact,
+      method: context.method ?? "",
+      path,
+      userAgent,
+    };
+  }
+
+  #declaredBot(userAgent: string): string {
+    return userAgent === "" ? "" : (this.#sources.declaredBotOf(userAgent)?.name ?? "");
+  }
+
+  #template(path: string): string {
+    if (path === "") return "";
+    let template = this.#templates.get(path);
+    if (template === undefined) {
+      template = pathTemplate(path);
+      this.#templates.set(path, template);
+    }
+    return template;
+  }
+
+  #family(userAgent: string): string {
+    if (userAgent === "") return "";
+    let family = this.#families.get(userAgent);
+    if (family === undefined) {
+      family = userAgentFamily(userAgent).slice(0, limits.trafficFamilyCharactersMax);
+      this.#families.set(userAgent, family);
+    }
+    return family;
+  }
+
+  #addressFacts(address: string, atMs: number): AddressFacts {
+    const minute = Math.floor(atMs / minuteMs);
+    if (minute !== this.#minute) {
+      this.#minute = minute;
+      this.#addresses.clear();
+    }
+    let facts = this.#addresses.get(address);
+    if (facts === undefined) {
+      const ip = storedAddress(address, this.#sources.ipStorage);
+      const fact = this.#sources.addresses.networkOf(address);
+      facts = { ip, network: networkText(ip), asn: fact.asn === undefined ? "" : String(fact.asn), fact };
+      this.#addresses.set(address, facts);
+    }
+    return facts;
+  }
+}

@@ -1,0 +1,81 @@
+import t from "tap";
+import type { JudgedFacts } from "../../src/contract/traffic.js";
+import type { Verdict } from "../../src/contract/verdict.js";
+import { type Judged, JudgedTraffic, type JudgedTrafficSources } from "../../src/recording/judged-traffic.js";
+
+const network = { country: "DE", asn: 3320, asName: "Deutsche Telekom AG" };
+const verdict: Verdict = { verdict: "definite", score: 3, action: "block", detection_ids: [400101], reason: "r" };
+const judged: Judged = {
+  projectId: 7,
+  subject: "request",
+  sessionToken: null,
+  state: null,
+  request: undefined,
+  proved: null,
+  context: {
+    method: "GET",
+    path: "/orders/4711",
+    host: "Shop.Example:443",
+    ip: "192.0.2.77",
+    userAgent: "Googlebot/2.1",
+  },
+  verdict,
+  rule: { id: 12, name: "no bots" },
+  atMs: 1_000_000,
+};
+
+function factsOf(changed: Partial<Judged>, sources: Partial<JudgedTrafficSources> = {}): JudgedFacts {
+  const traffic = new JudgedTraffic({
+    addresses: { networkOf: () => network },
+    declaredBotOf: () => ({ name: "Googlebot" }),
+    claimedOperator: () => "Google",
+    ipStorage: "full",
+    ...sources,
+  });
+  const seen: JudgedFacts[] = [];
+  traffic.observe({ onJudged: (facts) => seen.push(facts) });
+  traffic.observe({ onJudged: (facts) => t.equal(facts, seen.at(-1), "each observer gets the same") });
+  traffic.record({ ...judged, ...changed });
+  return seen[0]!;
+}
+
+t.test("a request's facts have one value for each dimension", async (t) => {
+  const facts = factsOf({});
+  t.strictSame(facts.values, {
+    path: "/orders/*",
+    host: "shop.example",
+    ip: "192.0.2.77",
+    network: "192.0.2.0/24",
+    asn: "3320",
+    country: "DE",
+    user_agent_family: "Googlebot",
+    declared_bot: "Googlebot",
+    verified_bot: "",
+    agent: "",
+    rule: "12",
+  });
+  t.equal(facts.impostorOf, "Google");
+  t.strictSame([facts.band, facts.action, facts.path, facts.network], ["definite", "block", "/orders/4711", network]);
+});
+
+t.test("what the request does not tell is the session's", async (t) => {
+  const last = { ip: "2001:db8:1:2::3", userAgent: "Mozilla/5.0 Firefox/140.0", path: "/a", host: "b.example" };
+  const { values } = factsOf({ subject: "session", sessionToken: "t", state: { last }, context: {}, rule: null });
+  t.match(values, { path: "/a", host: "b.example", ip: last.ip, network: "2001:db8:1::/48", rule: "" });
+  t.equal(values.user_agent_family, "Firefox");
+});
+
+t.test("an address is kept as --ip-storage says; country and network's number stay", async (t) => {
+  t.match(factsOf({}, { ipStorage: "truncated" }).values, { ip: "192.0.2.0", network: "192.0.2.0/24", asn: "3320" });
+  t.match(factsOf({}, { ipStorage: "none" }).values, { ip: "", network: "", asn: "3320", country: "DE" });
+});
+
+t.test("a verified bot is an agent and no impostor", async (t) => {
+  const proved = { name: "Google", category: "search" };
+  const facts = factsOf({ proved, verdict: { ...verdict, verdict: "verified", detection_ids: [] } });
+  t.match(facts, {
+    impostorOf: "",
+    verifiedBotCategory: "search",
+    values: { verified_bot: "Google", agent: "Google" },
+  });
+});
