@@ -327,6 +327,18 @@ export const limits = {
   declaredBotTokenMax: 128,
   /** Characters of all tokens of a list, each of which is a state of the search: the shipped one has 16,000. */
   declaredBotTokenCharactersMax: 60_000,
+  /** Entries of a list of agents' marks: each is looked for in every page. */
+  agentMarkEntriesMax: 200,
+  /** Characters of a mark at least, without its final `*`: shorter ones are in pages that no agent works in. */
+  agentMarkValueMin: 4,
+  /** Characters of a mark at most: the longest that is shipped is half as long. */
+  agentMarkValueMax: 80,
+  /** Characters of a mark's source: an address, a file in it, a date. */
+  agentMarkSourceMax: 300,
+  /** Bytes of all marks as browsers get them, gzipped. */
+  agentMarkGzipBytesMax: 4096,
+  /** Marks that a session keeps, the first ones: one is enough for a name. */
+  agentMarksKept: 4,
   /** Lists of addresses of the operator's own: each costs a look-up 0.1 us. */
   ipListsMax: 100,
   /** Bytes of a list's file: 200,000 ranges with comments. */

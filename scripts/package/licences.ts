@@ -47,6 +47,7 @@ const remarks: Readonly<Record<string, string>> = {
 export const carriedData: readonly (readonly [title: string, file: string])[] = [
   ["Network facts (country and autonomous system of an address)", "src/network/SOURCES.md"],
   ["Declared bots", "src/declared-bots/SOURCES.md"],
+  ["Marks of agents", "src/agent-marks/SOURCES.md"],
 ];
 
 const rule = "=".repeat(100);

@@ -39,6 +39,7 @@ const staticFiles = [
   "dist/sdk/sdk.js",
   "dist/sdk/sdk.js.br",
   "dist/sdk/sdk.js.gz",
+  "dist/src/agent-marks/catalogue.json",
   "dist/src/declared-bots/catalogue.json",
   "dist/src/signed-agents/agents.json",
   "dist/src/verified-bots/catalogue.json",

@@ -1,6 +1,7 @@
 /** The command table: every command of `verdictd`, in the order of the help. */
 import type { AnyCommand } from "./command.js";
 import { accountCommands } from "./commands/account.js";
+import { agentMarkCommands } from "./commands/agent-marks.js";
 import { agentCommands } from "./commands/agents.js";
 import { changesCommand } from "./commands/changes.js";
 import { completionCommand } from "./commands/completion.js";
@@ -35,6 +36,7 @@ export const commands: readonly AnyCommand[] = [
   ...ruleCommands,
   ...verifiedBotCommands,
   ...declaredBotCommands,
+  ...agentMarkCommands,
   ...ipListCommands,
   ...agentCommands,
   changesCommand,

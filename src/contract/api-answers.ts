@@ -3,6 +3,7 @@
  * documented, the checked and the sent form can't drift apart.
  */
 import type { tags } from "typia";
+import type { AgentRow } from "./agents.js";
 import type { Count, DetectionId, Id, Integer, IsoTime, SessionToken, Threshold } from "./answer-values.js";
 import type { AuditAnswer } from "./audit.js";
 import type { ChallengeDifficulty } from "./challenge.js";
@@ -290,6 +291,12 @@ export interface DeclaredBotsAnswer {
   meta: CountMeta & { version: string };
 }
 
+/** Whom verdictd knows by name, by signature, address, user agent or mark. `version` is that of the marks. */
+export interface AgentsAnswer {
+  data: AgentRow[];
+  meta: CountMeta & { version: string };
+}
+
 /** One of the operator's own lists of addresses. */
 export interface IpListRow {
   name: string;
@@ -476,6 +483,7 @@ export interface ApiTypes {
   DetectionsAnswer: DetectionsAnswer;
   VerifiedBotsAnswer: VerifiedBotsAnswer;
   DeclaredBotsAnswer: DeclaredBotsAnswer;
+  AgentsAnswer: AgentsAnswer;
   IpListsAnswer: IpListsAnswer;
   SignedAgentsAnswer: SignedAgentsAnswer;
   ProjectsAnswer: ProjectsAnswer;

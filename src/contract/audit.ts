@@ -33,6 +33,7 @@ const auditActions = [
   "ip_list.removed",
   "verified_bots.imported",
   "declared_bots.imported",
+  "agent_marks.imported",
   "signed_agents.imported",
   "signed_agent.added",
   "signed_agent.removed",

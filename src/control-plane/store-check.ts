@@ -1,5 +1,6 @@
 /** The integrity check of a store with what rules, engines and verified bots know of the values they keep in it. */
 
+import { checkAgentMarks } from "../agent-marks/catalogue.js";
 import { hashSecret } from "../auth/secrets.js";
 import { isCatalogueFault } from "../contract/catalogue-file.js";
 import { checkDeclaredBots } from "../declared-bots/catalogue.js";
@@ -23,6 +24,7 @@ export const storeChecks: IntegrityChecks = {
   features: (packed) => (unpackFeatures(packed, 0, packed.length) === null ? "its features can't be unpacked" : null),
   verifiedBots: (catalogue) => faultOf(checkCatalogue(catalogue)),
   declaredBots: (catalogue) => faultOf(checkDeclaredBots(catalogue)),
+  agentMarks: (catalogue) => faultOf(checkAgentMarks(catalogue)),
   ipList: ipListRecordFault,
   signedAgents: signedAgentRowFault,
 };

@@ -6,6 +6,7 @@ import { auditPage } from "../control-plane/audit.js";
 import { eraseSession } from "../control-plane/sessions-erase.js";
 import { Stats } from "../control-plane/stats.js";
 import { accountRoutes } from "../http/handlers/control-plane/account.js";
+import { agentsRoute } from "../http/handlers/control-plane/agents.js";
 import { auditRoute } from "../http/handlers/control-plane/audit.js";
 import { blockRoute } from "../http/handlers/control-plane/blocks.js";
 import { challengeSettingsRoutes } from "../http/handlers/control-plane/challenge-settings.js";
@@ -181,6 +182,7 @@ function catalogueRoutes({
   ipLists,
   signedAgents,
   declaredBotCatalogues,
+  agentMarkCatalogues,
 }: VisitorFacts): Route[] {
   return [
     verifiedBotsRoute(verifiedBotCatalogues),
@@ -188,6 +190,12 @@ function catalogueRoutes({
     signedAgentsRoute(signedAgents),
     detectionsRoute(),
     declaredBotsRoute(declaredBotCatalogues),
+    agentsRoute({
+      marks: () => agentMarkCatalogues.read(),
+      declared: () => declaredBotCatalogues.read(),
+      verified: () => verifiedBotCatalogues.read(),
+      signed: () => signedAgents.list(),
+    }),
   ];
 }
 

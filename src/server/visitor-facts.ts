@@ -1,4 +1,5 @@
 /** Composes the facts about a visitor besides its session: the bot it is or claims to be, its signature, its network, its rate. */
+import { AgentMarkCatalogues } from "../control-plane/agent-mark-catalogue.js";
 import { DeclaredBotCatalogues } from "../control-plane/declared-bot-catalogue.js";
 import { IpLists } from "../control-plane/ip-lists.js";
 import { SignedAgentStore } from "../control-plane/signed-agent-store.js";
@@ -38,6 +39,7 @@ export function buildVisitorFacts(thread: ThreadContext) {
   const declaredBotCatalogues = new DeclaredBotCatalogues(store, revision);
   const declaredBots = currentDeclaredBots(declaredBotCatalogues);
   const declaredBotOf = (userAgent: string) => declaredBots().of(userAgent);
+  const agentMarkCatalogues = new AgentMarkCatalogues(store, revision);
   const network = new NetworkFacts(shared.network);
   const ipLists = new IpLists(store, (address) => network.of(address).asn, revision);
   const addresses = { networkOf: (ip: string) => network.of(ip), listsOf: (ip: string) => ipLists.namesOf(ip) };
@@ -59,6 +61,7 @@ export function buildVisitorFacts(thread: ThreadContext) {
     claimedOperator: (userAgent: string) => bots().claim(userAgent)?.operator,
     declaredBotCatalogues,
     declaredBotOf,
+    agentMarkCatalogues,
     network,
     ipLists,
     addresses,

@@ -58,6 +58,7 @@ const expiries = {
   traffic: { ofProject: sweepTraffic },
   verifiedBots: "kept",
   declaredBots: "kept",
+  agentMarks: "kept",
   ipLists: "kept",
   signedAgents: "kept",
   sessions: { ofProject: async (of) => (await sweepSessions(of)) + (await makeRoom(of)) },

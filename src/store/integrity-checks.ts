@@ -9,6 +9,7 @@ export interface IntegrityChecks {
   readonly features: (packed: Buffer) => string | null;
   readonly verifiedBots: (catalogue: unknown) => string | null;
   readonly declaredBots: (catalogue: unknown) => string | null;
+  readonly agentMarks: (catalogue: unknown) => string | null;
   readonly ipList: (record: unknown) => string | null;
   readonly signedAgents: (value: unknown, key: SignedAgentKey) => string | null;
 }

@@ -39,7 +39,7 @@ function record<V, K>(kind: StoredRecord, more: (walk: IntegrityWalk, value: V, 
 }
 
 /** A catalogue, or the count of its imports. */
-function catalogueRow(kind: "verifiedBots" | "declaredBots"): RowCheck {
+function catalogueRow(kind: "verifiedBots" | "declaredBots" | "agentMarks"): RowCheck {
   return (walk: IntegrityWalk, value: unknown, key: string) => {
     if (key !== catalogueKeys.imports) return walk.checks[kind](value);
     return Number.isInteger(value) ? null : "is no count";
@@ -140,6 +140,7 @@ export const rowChecks: Record<TableName, RowCheck> = {
   }),
   verifiedBots: catalogueRow("verifiedBots"),
   declaredBots: catalogueRow("declaredBots"),
+  agentMarks: catalogueRow("agentMarks"),
   ipLists: (walk, value: unknown) => walk.checks.ipList(value),
   signedAgents: (walk, value: unknown, key: SignedAgentKey) =>
     key === signedAgentKeys.changes

@@ -33,6 +33,7 @@ import { limits } from "../limits.js";
  * | traffic       | [project id, hour since the epoch]              | Traffic                                            |
  * | verified_bots | "catalogue", "imports"                          | the imported catalogue; how many imports           |
  * | declared_bots | "catalogue", "imports"                          | the same of declared bots                          |
+ * | agent_marks   | "catalogue", "imports"                          | the same of marks of agents                        |
  * | ip_lists      | name                                            | IpListRecord                                       |
  * | signed_agents | "list", "changes"                               | the imported list of agents; how many changes      |
  * | signed_agents | ["agent", url]                                  | SignedAgent added to the list, null: taken off it  |
@@ -78,6 +79,7 @@ export const tableNames = {
   traffic: "traffic",
   verifiedBots: "verified_bots",
   declaredBots: "declared_bots",
+  agentMarks: "agent_marks",
   ipLists: "ip_lists",
   signedAgents: "signed_agents",
   sessions: "sessions",
@@ -135,6 +137,7 @@ export const isMirroredTable = {
   traffic: false,
   verifiedBots: true,
   declaredBots: true,
+  agentMarks: true,
   ipLists: true,
   signedAgents: true,
   sessions: false,

@@ -71,6 +71,7 @@ function openTables(dataDir: string): Store {
     blockTallies: packedTable(root, tableNames.blockTallies),
     verifiedBots: recordTable(root, tableNames.verifiedBots),
     declaredBots: recordTable(root, tableNames.declaredBots),
+    agentMarks: recordTable(root, tableNames.agentMarks),
     ipLists: recordTable(root, tableNames.ipLists),
     signedAgents: recordTable(root, tableNames.signedAgents),
     shingles: packedTable(root, tableNames.shingles),

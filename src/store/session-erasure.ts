@@ -64,6 +64,7 @@ const sessionRows = {
   traffic: nothingOfASession,
   verifiedBots: nothingOfASession,
   declaredBots: nothingOfASession,
+  agentMarks: nothingOfASession,
   ipLists: nothingOfASession,
   signedAgents: nothingOfASession,
   sessions: { keysOf: (session) => [Buffer.from(session)] },

@@ -50,6 +50,7 @@ export interface Store extends SessionTables {
   readonly audit: Database<AuditEntry, [number, number]>;
   readonly verifiedBots: Database<unknown, string>;
   readonly declaredBots: Database<unknown, string>;
+  readonly agentMarks: Database<unknown, string>;
   readonly ipLists: Database<IpListRecord, string>;
   readonly signedAgents: Database<unknown, SignedAgentKey>;
   /** Of schema 1, now empty. */

@@ -30,6 +30,7 @@ const expected: Readonly<Record<string, Access>> = {
   "GET /v1/forward-auth/x-original": "private key",
   "GET /v1/detections": "anybody",
   "GET /v1/declared-bots": "anybody",
+  "GET /v1/agents": "anybody",
   "GET /v1/signed-agents": "anybody",
   "GET /user": "any token",
   "GET /v1/account": "any token",

@@ -140,6 +140,7 @@ t.test("every endpoint answers what the document says, in every status it lists"
   await ask(200, "get", "/demo/verdict", "/demo/verdict?session=sess_nobody");
   await ask(200, "get", "/v1/detections", "/v1/detections");
   await ask(200, "get", "/v1/declared-bots", "/v1/declared-bots");
+  await ask(200, "get", "/v1/agents", "/v1/agents");
   await ask(200, "get", "/v1/signed-agents", "/v1/signed-agents");
 
   t.same([...checker.seen].sort(), checker.expected, "every status of every operation was seen");

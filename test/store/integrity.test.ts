@@ -166,6 +166,10 @@ const damages: Record<string, [(store: Store) => unknown, { table: string; key?:
     (s) => s.declaredBots.putSync("catalogue", { version: "1", entries: [{}] }),
     { table: "declared_bots", fault: /entries\[0\]/ },
   ],
+  "a list of marks of agents with a bad entry": [
+    (s) => s.agentMarks.putSync("catalogue", { version: "1", entries: [{}] }),
+    { table: "agent_marks", fault: /entries\[0\]/ },
+  ],
   "a list of addresses whose ranges are cut short": [
     (s) =>
       s.ipLists.putSync("tor", {

@@ -28,6 +28,7 @@ const words: Readonly<Record<AuditAction, string>> = {
   "ip_list.removed": "IP list removed",
   "verified_bots.imported": "Verified bots imported",
   "declared_bots.imported": "Declared bots imported",
+  "agent_marks.imported": "Marks of agents imported",
   "signed_agents.imported": "Signed agents imported",
   "signed_agent.added": "Signed agent added",
   "signed_agent.removed": "Signed agent removed",

@@ -1,0 +1,31 @@
+/** Agents, crawlers and libraries as answers, rules and the console name them. */
+import type { BotCategory } from "./bot-categories.js";
+
+/** How sure it is who somebody is, the surest first. */
+export const agentCertainties = ["signed", "verified", "declared", "marked", "behavior"] as const;
+/**
+ * `signed`: the request's signature (Web Bot Auth); `verified`: address or reverse DNS; `declared`: the user agent says so; `marked`: traces that the product
+ * leaves in the page; `behavior`: it acts as such programs do.
+ */
+export type AgentCertainty = (typeof agentCertainties)[number];
+
+/** Who a visitor is, where that is known. */
+export interface KnownAgent {
+  /** Such as `Claude in Chrome`; `unknown agent` where only its behavior is known. */
+  readonly name: string;
+  readonly category: BotCategory;
+  readonly certainty: AgentCertainty;
+}
+
+/** One row of the public catalogue: all that is known by one name. */
+export interface AgentRow {
+  name: string;
+  operator: string;
+  category: BotCategory;
+  /** How it can be known, the surest first. */
+  certainties: AgentCertainty[];
+  /** How many marks it has. */
+  marks: number;
+  /** Where it was read. */
+  source: string;
+}
