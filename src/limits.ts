@@ -300,8 +300,6 @@ export const limits = {
   sessionDeletionMax: 5000,
   /** Sessions deleted in one transaction, during which no batch is stored: about 5 ms. */
   sessionDeletionGroup: 100,
-  /** Rows of a table that are looked through at once for the names of sessions: some ms. */
-  erasureStretchRows: 2000,
 
   // Verified and declared bots, lists of addresses, networks
 

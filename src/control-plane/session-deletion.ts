@@ -1,6 +1,6 @@
 /**
- * Deletion of stored sessions by a rule's expression, a bounded number a call: sessions are looked at in the order of the log, the rows that
- * name a matched one are found, and then each goes with all of its rows. Ended at any time, what is deleted is deleted whole, and logged.
+ * Deletion of stored sessions by a rule's expression, a bounded number a call: sessions are looked at in the order of the log, and then
+ * each matched one goes with all of its rows. Ended at any time, what is deleted is deleted whole, and logged.
  */
 
 import { currentActor } from "../auth/actor.js";
@@ -16,10 +16,10 @@ import { unavailableFields } from "../rules/fields.js";
 import type { Slices } from "../runtime/long-work.js";
 import { type NewAuditEntry, putAuditEntry, replaceAuditEntry } from "../store/audit-rows.js";
 import { recordControlPlane } from "../store/control-plane-changes.js";
-import { type SessionKeys, type SessionTable, sessionKey } from "../store/keys.js";
+import { type SessionKeys, sessionKey } from "../store/keys.js";
 import type { RemoteSessions } from "../store/remote-sessions.js";
 import { SessionCount } from "../store/session-count.js";
-import { eraseFound, type SessionRowKey, stretchOf, walkedTables } from "../store/session-erasure.js";
+import { eraseRows } from "../store/session-erasure.js";
 import type { Store } from "../store/store.js";
 import { tryLock } from "../store/thread-lock.js";
 import {
@@ -212,8 +212,7 @@ async function eraseRemotely(
 
 /** How many went; null when whoever asked left before the first. */
 async function erase({ store, project, tokens, slices, entryOf }: Erasure): Promise<number | null> {
-  const named = await rowsNaming(store, project.id, new Set(tokens), slices);
-  if (named === null) return null;
+  if (!(await slices.next())) return null;
   let id: number | null = null;
   let deleted = 0;
   for (let at = 0; at < tokens.length; at += limits.sessionDeletionGroup) {
@@ -222,9 +221,11 @@ async function erase({ store, project, tokens, slices, entryOf }: Erasure): Prom
     const before = deleted;
     deleted += await store.root.childTransaction(() => {
       const count = new SessionCount(store, project.id);
-      const gone = group.filter((token) =>
-        eraseFound(store, keysOf(project.id, token), named.get(token) ?? none, count),
-      );
+      const gone = group.filter((token) => {
+        const session = keysOf(project.id, token);
+        // Another process may have erased it meanwhile.
+        return store.sessions.doesExist(session.key) && eraseRows(store, session, count).sessions > 0;
+      });
       count.save();
       if (gone.length > 0) id = putEntry(store, entryOf(before + gone.length), id);
       return gone.length;
@@ -233,37 +234,7 @@ async function erase({ store, project, tokens, slices, entryOf }: Erasure): Prom
   return deleted;
 }
 
-type RowsByTable = Map<SessionTable, SessionRowKey[]>;
-const none: RowsByTable = new Map();
-
 function keysOf(projectId: number, text: string): SessionKeys {
   const token = decodeSessionToken(text)!;
   return { projectId, token, key: sessionKey(projectId, token) };
-}
-
-/** Keys of the rows in walked tables that name one of these sessions, by token. Null when whoever asked has gone. */
-async function rowsNaming(
-  store: Store,
-  projectId: number,
-  tokens: ReadonlySet<string>,
-  slices: Slices,
-): Promise<Map<string, RowsByTable> | null> {
-  const named = new Map<string, RowsByTable>();
-  for (const table of walkedTables) {
-    let after: SessionRowKey | null = null;
-    for (;;) {
-      if (!(await slices.next())) return null;
-      const rows = stretchOf(store, table, projectId, after);
-      for (const { key, token } of rows) {
-        if (token === null || !tokens.has(token)) continue;
-        const tables = named.get(token) ?? new Map<SessionTable, SessionRowKey[]>();
-        tables.set(table, [...(tables.get(table) ?? []), key]);
-        named.set(token, tables);
-      }
-      const last = rows.at(-1);
-      if (last === undefined) break;
-      after = last.key;
-    }
-  }
-  return named;
 }

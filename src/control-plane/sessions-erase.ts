@@ -6,6 +6,7 @@
 import type { AuditValues } from "../contract/audit.js";
 import type { Project } from "../contract/entities.js";
 import type { SessionTable } from "../store/keys.js";
+import { SessionCount } from "../store/session-count.js";
 import { eraseRows } from "../store/session-erasure.js";
 import type { Store } from "../store/store.js";
 import { type Audited, type AuditedChange, audited, changeAudited, unchanged } from "./audit.js";
@@ -36,7 +37,10 @@ export async function eraseSession(
   return changeAudited<ErasedSession | null>(store, Date.now, () => {
     // Another process may have erased it meanwhile.
     if (!store.sessions.doesExist(session.key)) return unchanged(null);
-    return logged(store, projectId, { projectId, ...eraseRows(store, session) }, counted);
+    const count = new SessionCount(store, projectId);
+    const erased = eraseRows(store, session, count);
+    count.save();
+    return logged(store, projectId, { projectId, ...erased }, counted);
   });
 }
 

@@ -51,9 +51,6 @@ export async function findSession(
   return key ? { projectId: key.readUInt32BE(0), token: bytes, key } : null;
 }
 
-/** Some megabytes. */
-const blocksAtOnce = 2000;
-
 /** What is shown of a session, by the table that it is read from; null: read from `Store.recorded`. */
 const shown = {
   sessions: (bytes: Buffer) => {
@@ -87,22 +84,11 @@ export async function readStoredSession(store: Store, token: string): Promise<St
     projectId: session.projectId,
     ...ofRecord,
     requestIds: idsInRecord + rows.spilledIds,
-    blocks: await blocksOf(store, session.projectId, token),
+    blocks: await store.recorded.blocks.ofSession(session.projectId, token),
     mark: await store.recorded.marks.find(session.projectId, token),
     idempotencyKeys: rows.idempotencyKeys,
     timeline: await store.recorded.timelines.read(session.key),
   };
-}
-
-/** Blocks of the session, the first one first. Walks those of the project. */
-async function blocksOf({ recorded }: Store, projectId: number, token: string): Promise<Block[]> {
-  const found: Block[] = [];
-  for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-    const page = await recorded.blocks.before(projectId, before, blocksAtOnce);
-    found.push(...page.filter(({ sessionToken }) => sessionToken === token));
-    if (page.length === 0) return found.reverse();
-    before = page.at(-1)!.id;
-  }
 }
 
 /** As a cluster would have them. */

@@ -91,6 +91,8 @@ interface OpenSession {
   readonly features: SessionFeatures;
   readonly seenIds: SeenIds;
   readonly isNew: boolean;
+  /** Of its `Idempotency-Key`, see `SessionRecord`. */
+  readonly contactKey: Buffer | undefined;
   score: boolean;
 }
 
@@ -308,6 +310,7 @@ function findSession(group: Group, projectId: number, token: string | null): Ope
     features: unpackFeatures(record.features, 0, record.features.length) ?? newFeatures(),
     seenIds: new SeenIds(group.unit, key, record.seenIds, record.state.eventCount),
     isNew: false,
+    contactKey: record.contactKey,
     score: false,
   };
   group.open.set(name, session);
@@ -338,8 +341,8 @@ function takeFirstContact(
   const token =
     [issued, minted].find((each) => each !== null && isRecoverable(group, project, each, nowMs)) ??
     context.mint.mint(nowMs, hash === null ? null : unit.shardOf(hash));
-  if (hash !== null) rememberIdempotent(unit, projectId, hash, token, nowMs);
-  const session = newSession(unit, projectId, token, nowMs);
+  const contactKey = hash === null ? undefined : rememberIdempotent(unit, projectId, hash, token, nowMs);
+  const session = newSession(unit, projectId, token, nowMs, contactKey);
   group.minted.set(nameOfSession(projectId, session.token), session);
   return session;
 }
@@ -356,7 +359,13 @@ function isRecoverable({ unit }: Group, project: Project, token: Buffer, nowMs: 
 /** Of tokens that an `Idempotency-Key` may name: one may have been handed out a day before the contact that it was used for. */
 const keyedTokensMs = limits.idempotencyKeptMs + limits.issuedTokenMs;
 
-function newSession(unit: UnitOfWork, projectId: number, token: Buffer, nowMs: number): OpenSession {
+function newSession(
+  unit: UnitOfWork,
+  projectId: number,
+  token: Buffer,
+  nowMs: number,
+  contactKey: Buffer | undefined,
+): OpenSession {
   const key = sessionKey(projectId, token);
   return {
     projectId,
@@ -366,6 +375,7 @@ function newSession(unit: UnitOfWork, projectId: number, token: Buffer, nowMs: n
     features: newFeatures(),
     seenIds: new SeenIds(unit, key, noHashes, 0),
     isNew: true,
+    contactKey,
     score: false,
   };
 }
@@ -402,7 +412,9 @@ function saveSession({ unit, dirty }: Group, session: OpenSession): void {
     throw new BatchFault("scoring failed", { cause });
   }
   const seenIds = session.seenIds.save();
-  unit.putSession(key, encodeSession({ state, seenIds, features: packed }), session.isNew);
+  const { contactKey } = session;
+  const record = { state, seenIds, features: packed, ...(contactKey !== undefined && { contactKey }) };
+  unit.putSession(key, encodeSession(record), session.isNew);
   session.score = false;
   dirty.set(name, { key, fired });
 }

@@ -51,13 +51,15 @@ export function findIdempotent(
   return null;
 }
 
-/** Records the session that was minted for the contact at `nowMs`, for a retry to find. */
+/** Records the session that was minted for the contact at `nowMs`, for a retry to find; returns the key of the row, which the session keeps. */
 export function rememberIdempotent(
   unit: UnitOfWork,
   projectId: number,
   hash: Buffer,
   token: Buffer,
   nowMs: number,
-): void {
-  unit.putIdempotent(idempotencyKey(idempotencyDay(nowMs), projectId, hash), token);
+): Buffer {
+  const key = idempotencyKey(idempotencyDay(nowMs), projectId, hash);
+  unit.putIdempotent(key, token);
+  return key;
 }

@@ -14,6 +14,7 @@ import {
   solvedChallengeKey,
   type TableName,
 } from "./keys.js";
+import { contactsUntil, removeBlocks } from "./naming-rows.js";
 import type { Retention } from "./retention.js";
 import { countSessions, SessionCount } from "./session-count.js";
 import { removeSession } from "./session-erasure.js";
@@ -53,6 +54,8 @@ const expiries = {
   accountRows: "kept",
   rules: "kept",
   blocks: { ofProject: sweepBlocks },
+  // Of a block with it; of the rest by age.
+  namingRows: { below: contactsUntil },
   blockTallies: { below: blockTallyFloor },
   usage: "kept",
   traffic: { ofProject: sweepTraffic },
@@ -194,7 +197,7 @@ async function sweepBlocks({ store, projectId, retention, nowMs, isStopping }: P
     const expired = rows.filter(({ key, value }) => key[1] <= surplusId || Date.parse(value.createdAt) < cutoffMs);
     if (expired.length === 0 || isStopping()) return removed;
     await store.root.transaction(() => {
-      for (const { key } of expired) store.blocks.removeSync(key);
+      removeBlocks(store, expired);
     });
     removed += expired.length;
   }

@@ -4,7 +4,7 @@
  */
 
 import { type AuditEntry, accountOfServer } from "../contract/audit.js";
-import { tokenBytes } from "../contract/session-token.js";
+import { encodeSessionToken, tokenBytes } from "../contract/session-token.js";
 import { type StoredRecord, storedRecordMismatch } from "../contract/validators.js";
 import { accountRowKey } from "./account-rows.js";
 import { logNumberOf } from "./audit-rows.js";
@@ -24,6 +24,7 @@ import {
   type TableName,
 } from "./keys.js";
 import { isMigrationMark } from "./migration-mark.js";
+import { keyOfBlock, namedRow } from "./naming-rows.js";
 import { schemaVersion } from "./open-store.js";
 import { decodeSession } from "./session-record.js";
 
@@ -113,8 +114,10 @@ export const rowChecks: Record<TableName, RowCheck> = {
     if (row.projectId !== key[0] || row.id !== key[1]) return `holds rule ${row.id} of project ${row.projectId}`;
     return walk.missing("projects", row.projectId) ?? walk.checks.ruleSource(row.expressionSource);
   }),
-  blocks: record("block", (walk, row: { projectId: number; id: number }, key: [number, number]) => {
+  blocks: record("block", (walk, row: BlockRow, key: [number, number]) => {
     if (row.projectId !== key[0] || row.id !== key[1]) return `holds block ${row.id} of project ${row.projectId}`;
+    const name = keyOfBlock(row.projectId, row);
+    if (name !== null && walk.get("namingRows", name) === undefined) return "is not among those of its session";
     return walk.missing("projects", row.projectId);
   }),
   audit: record("audit", (walk, row: AuditEntry, key: [number, number]) => {
@@ -162,6 +165,13 @@ export const rowChecks: Record<TableName, RowCheck> = {
   },
   idempotency: (_, value: Buffer, key: Buffer) =>
     key.length === idempotencyKeyBytes && value.length === tokenBytes ? null : "has another length",
+  namingRows: (walk, _: Buffer, key: Buffer) => {
+    const named = namedRow(key);
+    if (named === null) return "has another length";
+    if ("contact" in named) return null;
+    const isLed = walk.field("blocks", named.block, "sessionToken") === encodeSessionToken(named.token);
+    return isLed ? null : leadsTo("blocks", named.block);
+  },
   pathReuse: (_, value: Buffer, key: Buffer) => {
     const isWhole =
       key[4] === 0 ? value.length === 8 * pathReuseBucketSlots : value.length > 0 && value.length % 8 === 0;
@@ -191,6 +201,12 @@ interface ProjectRow {
   siteKey: string | null;
   privateKeyHash: string | null;
   oldKeys?: readonly { hash: string }[];
+}
+
+interface BlockRow {
+  id: number;
+  projectId: number;
+  sessionToken: string | null;
 }
 
 interface RuleRow {

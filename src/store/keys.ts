@@ -28,6 +28,8 @@ import { limits } from "../limits.js";
  * | account_rows  | [account id, 1 token or 2 project, id]          | of a token its user's id, `account-rows.ts`        |
  * | rules         | [project id, rule id]                           | Rule                                               |
  * | blocks        | [project id, block id]                          | Block                                              |
+ * | naming_rows   | project u32, token 21 bytes, 1 u8, block id u48 | 1                                                  |
+ * | naming_rows   | 0 u32, token 21 bytes, 2 u8, key of `idempotency` | 1, of before schema 7                            |
  * | block_tallies | minute u32, project u32, rule u32, hash 12 bytes | records u32, id of the last u48, `blocks.ts`      |
  * | usage         | [account id, "YYYY-MM"]                         | events accepted                                    |
  * | traffic       | [project id, hour since the epoch]              | Traffic                                            |
@@ -74,6 +76,7 @@ export const tableNames = {
   accountRows: "account_rows",
   rules: "rules",
   blocks: "blocks",
+  namingRows: "naming_rows",
   blockTallies: "block_tallies",
   usage: "usage",
   traffic: "traffic",
@@ -132,6 +135,7 @@ export const isMirroredTable = {
   accountRows: false,
   rules: true,
   blocks: false,
+  namingRows: false,
   blockTallies: false,
   usage: false,
   traffic: false,
@@ -205,6 +209,14 @@ export function seenIdsKey(session: Uint8Array, generation: 0 | 1): Buffer {
   key.set(session, 0);
   key[sessionKeyBytes] = generation;
   return key;
+}
+
+/** Kinds of `naming_rows`, by their number in keys: a recorded block, an `Idempotency-Key`. */
+export const namingKinds = { block: 1, contact: 2 } as const;
+
+/** Key of a row that names another row to a session (`sessionKey`); without `row` the first possible one of this kind. */
+export function namingRowKey(session: Uint8Array, kind: number, row: Uint8Array = Buffer.alloc(0)): Buffer {
+  return Buffer.concat([session, Buffer.of(kind), row]);
 }
 
 const dayMs = limits.idempotencyKeptMs;

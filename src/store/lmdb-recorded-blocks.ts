@@ -6,6 +6,7 @@ import type { Block } from "../contract/entities.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import { limits } from "../limits.js";
 import { blockTalliesFrom, blockTallyBytes, metaKeys, sessionKey } from "./keys.js";
+import { blockKeysOf, putBlock, removeBlocks } from "./naming-rows.js";
 import type {
   BlockTally,
   NewBlock,
@@ -19,6 +20,7 @@ import type { SessionTables } from "./session-tables.js";
 interface Tables extends Pick<SessionTables, "root" | "meta" | "sessions"> {
   readonly blocks: Database<Block, [number, number]>;
   readonly blockTallies: Database<Buffer, Buffer>;
+  readonly namingRows: Database<Buffer, Buffer>;
 }
 
 /** The effect of a transaction on a tally. */
@@ -53,6 +55,12 @@ export class LmdbRecordedBlocks implements RecordedBlocks {
       );
       return written;
     });
+  }
+
+  async ofSession(projectId: number, sessionToken: string): Promise<readonly Block[]> {
+    const token = decodeSessionToken(sessionToken);
+    const keys = token === null ? [] : blockKeysOf(this.#tables, sessionKey(projectId, token));
+    return keys.map((key) => this.#tables.blocks.get(key)).filter((block) => block !== undefined);
   }
 
   async before(projectId: number, id: number, count: number): Promise<readonly Block[]> {
@@ -96,7 +104,7 @@ export class LmdbRecordedBlocks implements RecordedBlocks {
     outcome.lastId = id;
     outcome.records++;
     outcome.stored++;
-    this.#tables.blocks.putSync([tally.projectId, id], outcome.last);
+    putBlock(this.#tables, tally.projectId, outcome.last);
     return true;
   }
 
@@ -116,11 +124,10 @@ export class LmdbRecordedBlocks implements RecordedBlocks {
 
   /** Keeps a project to `limits.blocksPerProjectMax` rows: ids are given in order, so that older ones lie before this one. */
   #removeOldest(projectId: number, lastId: number, added: number): void {
-    const { blocks } = this.#tables;
     const end: [number, number] = [projectId, lastId - limits.blocksPerProjectMax + 1];
     if (end[1] <= 1) return;
     const limit = limits.sweepRowsMax + added;
-    for (const key of [...blocks.getKeys({ start: [projectId, 0], end, limit })]) blocks.removeSync(key);
+    removeBlocks(this.#tables, [...this.#tables.blocks.getRange({ start: [projectId, 0], end, limit })]);
   }
 
   /** Removes tallies of past minutes, more than were added. The previous minute's stay, for late blocks. */

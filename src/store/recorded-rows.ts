@@ -60,6 +60,8 @@ export interface RecordedBlocks {
   write(writes: readonly ProjectBlocks[], nowMs: number): Promise<(readonly WrittenTally[] | Error)[]>;
   /** Returns up to `count` blocks of a project with ids below this one, the latest first. */
   before(projectId: number, id: number, count: number): Promise<readonly Block[]>;
+  /** Returns the blocks of a session, the first one first. */
+  ofSession(projectId: number, sessionToken: string): Promise<readonly Block[]>;
 }
 
 /** Marks by project and session; at most one for each session. */

@@ -3,8 +3,7 @@
  * compile until it is here.
  */
 import { isIssuedToken } from "../contract/issued-token.js";
-import { encodeSessionToken, tokenBytes } from "../contract/session-token.js";
-import { limits } from "../limits.js";
+import { encodeSessionToken } from "../contract/session-token.js";
 import { erasedTokenHash, erasedTokenValue } from "./erased-token.js";
 import {
   idempotencyDay,
@@ -14,7 +13,9 @@ import {
   seenIdsKey,
   type TableName,
 } from "./keys.js";
-import { SessionCount } from "./session-count.js";
+import { blockKeysOf, earlierContacts, unname } from "./naming-rows.js";
+import type { SessionCount } from "./session-count.js";
+import { contactKeyOf } from "./session-record.js";
 import type { Store } from "./store.js";
 
 /** A key of any table that can name a session. */
@@ -26,17 +27,8 @@ interface OwnRows {
 }
 
 interface NamingRows {
-  /** Keys of rows that name a session, found by a walk if there is a `stretch`. They expire separately. */
+  /** Keys of rows that name a session; as many reads as there are. They expire separately. */
   readonly find: (store: Store, session: SessionKeys) => SessionRowKey[];
-  /** Some of the rows that `find` walks over, with the tokens that they name, after the row of this key (null: from the start). */
-  readonly stretch?: (store: Store, projectId: number, after: SessionRowKey | null) => NamingRow[];
-}
-
-/** A row of a table that is walked, and the session it names. */
-export interface NamingRow {
-  readonly key: SessionRowKey;
-  /** The session's token as text; `null` means that the row names none. */
-  readonly token: string | null;
 }
 
 const nothingOfASession = null;
@@ -57,7 +49,9 @@ const sessionRows = {
   keys: nothingOfASession,
   accountRows: nothingOfASession,
   rules: nothingOfASession,
-  blocks: { find: blocksOf, stretch: blocksAfter },
+  blocks: { find: (store, { key }) => blockKeysOf(store, key) },
+  // Go with the rows that they name, and with the session.
+  namingRows: nothingOfASession,
   // A hash of whom it counts, for two minutes.
   blockTallies: nothingOfASession,
   usage: nothingOfASession,
@@ -69,7 +63,7 @@ const sessionRows = {
   signedAgents: nothingOfASession,
   sessions: { keysOf: (session) => [Buffer.from(session)] },
   repeats: { keysOf: (session) => [seenIdsKey(session, 0), seenIdsKey(session, 1)] },
-  idempotency: { find: idempotencyOf, stretch: idempotencyAfter },
+  idempotency: { find: idempotencyOf },
   crossSessionCounts: nothingOfASession,
   // Four bytes of a token beside the hash of a piece of a path: names nobody to whom the token is not known.
   pathReuse: nothingOfASession,
@@ -100,16 +94,20 @@ export function rowKeys(store: Store, table: SessionTable, session: SessionKeys)
   return "find" in rows ? rows.find(store, session) : rows.keysOf(session.key);
 }
 
-/** Removes every row that names a session, and lowers the session count. Returns the removed rows by table. Call inside a write transaction. */
-export function eraseRows(store: Store, session: SessionKeys): Record<SessionTable, number> {
-  const count = new SessionCount(store, session.projectId);
-  const erased = tables.map((table) => {
+/**
+ * Removes every row that names a session, and counts it off with `count`, which the caller saves. Returns the removed rows by table. Call inside a write
+ * transaction. Reads and removes what the session has, however many others there are.
+ */
+export function eraseRows(store: Store, session: SessionKeys, count: SessionCount): Record<SessionTable, number> {
+  // All are found before the first goes: the record says where others are.
+  const found = tables.map((table) => [table, rowKeys(store, table, session)] as const);
+  unname(store, session.key);
+  const erased = found.map(([table, keys]) => {
     const target = store[table] as unknown as { removeSync(key: SessionRowKey): boolean };
-    return [table, rowKeys(store, table, session).filter((key) => target.removeSync(key)).length] as const;
+    return [table, keys.filter((key) => target.removeSync(key)).length] as const;
   });
   const byTable = Object.fromEntries(erased) as Record<SessionTable, number>;
   count.add(-byTable.sessions);
-  count.save();
   rememberErased(store, session);
   return byTable;
 }
@@ -125,69 +123,11 @@ function rememberErased({ idempotency, projects }: Store, { projectId, token }: 
   );
 }
 
-/** Tables that need a walk to find the rows that name a session. */
-export const walkedTables = tables.filter((table) => "stretch" in sessionRows[table]);
-
-/** Rows of a walked table after this key, in its order; none at its end. */
-export function stretchOf(
-  store: Store,
-  table: SessionTable,
-  projectId: number,
-  after: SessionRowKey | null,
-): NamingRow[] {
-  const rows: OwnRows | NamingRows = sessionRows[table];
-  return "stretch" in rows && rows.stretch !== undefined ? rows.stretch(store, projectId, after) : [];
-}
-
-/**
- * Removes every row of a session, of walked tables those that `found` has, and counts it off with `count`. False when it was gone. Call inside
- * a write transaction.
- */
-export function eraseFound(
-  store: Store,
-  session: SessionKeys,
-  found: ReadonlyMap<SessionTable, readonly SessionRowKey[]>,
-  count: SessionCount,
-): boolean {
-  if (!store.sessions.doesExist(session.key)) return false;
-  for (const table of tables) {
-    const target = store[table] as unknown as { removeSync(key: SessionRowKey): boolean };
-    const isWalked = walkedTables.includes(table);
-    for (const key of isWalked ? (found.get(table) ?? []) : rowKeys(store, table, session)) target.removeSync(key);
-  }
-  count.add(-1);
-  rememberErased(store, session);
-  return true;
-}
-
-/** Walks the project's blocks. */
-function blocksOf({ blocks }: Store, { projectId, token }: SessionKeys): SessionRowKey[] {
-  const text = encodeSessionToken(token);
-  const rows = blocks.getRange({ start: [projectId, 0], end: [projectId + 1, 0] });
-  return [...rows.filter(({ value }) => value.sessionToken === text)].map(({ key }) => key);
-}
-
-/** First contacts whose `Idempotency-Key` resolves to the session. Walks the table: the rows of two days. */
-function idempotencyOf({ idempotency }: Store, { token }: SessionKeys): SessionRowKey[] {
-  const keys: SessionRowKey[] = [];
-  for (const { key, value } of idempotency.getRange({})) {
-    if (token.equals(value.subarray(0, tokenBytes))) keys.push(Buffer.from(key));
-  }
-  return keys;
-}
-
-function blocksAfter({ blocks }: Store, projectId: number, after: SessionRowKey | null): NamingRow[] {
-  const start = after === null ? [projectId, 0] : (after as [number, number]);
-  const range = { start: start as [number, number], end: [projectId + 1, 0] as [number, number] };
-  const rows = blocks.getRange({ ...range, exclusiveStart: after !== null, limit: limits.erasureStretchRows });
-  return [...rows].map(({ key, value }) => ({ key, token: value.sessionToken }));
-}
-
-function idempotencyAfter({ idempotency }: Store, _: number, after: SessionRowKey | null): NamingRow[] {
-  const start = after === null ? {} : { start: after as Buffer, exclusiveStart: true };
-  const rows = idempotency.getRange({ ...start, limit: limits.erasureStretchRows });
-  return [...rows].map(({ key, value }) => ({
-    key: Buffer.from(key),
-    token: encodeSessionToken(Buffer.from(value.subarray(0, tokenBytes))),
-  }));
+/** First contacts whose `Idempotency-Key` resolves to the session. */
+function idempotencyOf(store: Store, { key, token }: SessionKeys): SessionRowKey[] {
+  const record = store.sessions.getBinary(key);
+  const own = record === undefined ? null : contactKeyOf(record);
+  const keys = own === null ? earlierContacts(store, token) : [own];
+  // The key may have been sent again, a day later, by another session.
+  return keys.filter((each) => store.idempotency.getBinary(each)?.equals(token));
 }

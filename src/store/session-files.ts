@@ -8,6 +8,7 @@ import type { Database } from "lmdb";
 import type { Traffic } from "../contract/entities.js";
 import { packCrossSessionCount, unpackCrossSessionCount } from "./cross-session-count.js";
 import { Environment } from "./environment.js";
+import { nameContact } from "./naming-rows.js";
 import { type Schema, upgradeTo } from "./schema-version.js";
 import { SessionCount } from "./session-count.js";
 import { openSessionTables, type SessionTables } from "./session-tables.js";
@@ -38,7 +39,7 @@ interface Row<K, V> {
 /** Merges rows of a further file into the main one. Call inside a write transaction. */
 type Merge<K, V> = (main: SessionTables, rows: readonly Row<K, V>[]) => void;
 
-function copied(table: "repeats" | "idempotency" | "solvedChallenges" | "trails"): Merge<Buffer, never> {
+function copied(table: "repeats" | "solvedChallenges" | "trails"): Merge<Buffer, never> {
   return (main, rows) => {
     const target = main[table] as Database<never, Buffer>;
     for (const { key, value } of rows) target.putSync(key, value);
@@ -55,6 +56,14 @@ const copySessions: Merge<Buffer, Buffer> = (main, rows) => {
   }
   for (const { key, value } of rows) main.sessions.putSync(key, value);
   for (const count of counts.values()) count.save();
+};
+
+/** Their sessions have no keys in their records: they are of before schema 7. */
+const copyContacts: Merge<Buffer, Buffer> = (main, rows) => {
+  for (const { key, value } of rows) {
+    main.idempotency.putSync(key, value);
+    nameContact(main, key, value);
+  }
 };
 
 const addUsage: Merge<[number, string], number> = ({ usage }, rows) => {
@@ -87,7 +96,7 @@ const addCounts: Merge<Buffer, Buffer> = ({ crossSessionCounts }, rows) => {
 const merges = {
   sessions: copySessions,
   repeats: copied("repeats"),
-  idempotency: copied("idempotency"),
+  idempotency: copyContacts,
   trails: copied("trails"),
   solvedChallenges: copied("solvedChallenges"),
   crossSessionCounts: addCounts,

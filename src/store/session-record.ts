@@ -5,7 +5,7 @@
  * | at      | what                                                                   |
  * |---------|------------------------------------------------------------------------|
  * | 0       | u8 layout version                                                      |
- * | 1       | u8 flags: 1 scored, 2 padded, 4 cleared, 8 has an address proof        |
+ * | 1       | u8 flags: 1 scored, 2 padded, 4 cleared, 8 has an address proof, 32 has a contact key |
  * | 2, 3, 4 | u8 score of heuristics, JS detection, behavioural; 0: abstained        |
  * | 5       | u8 combined score; 0: not computed                                     |
  * | 6       | u8 verified-bot category, 1 + index; 0: none                           |
@@ -21,11 +21,15 @@
  * | proof   | 8 bytes of `contract/address-proof.ts`                                 |
  * | …       | r × 8 bytes of request-id hashes (as `seen-ids.ts` holds them), then the features |
  * | padded  | zeros up to the next of `paddedSizes`; the last u16 is how many bytes, itself among them |
+ *
+ * The contact key, the 13 bytes of `idempotencyKey` of the row that leads to the session, is the end of the padding, before its length: who does not
+ * know it takes it for zeros, as builds before schema 7 on a cluster do.
  */
 import { addressProofBytes } from "../contract/address-proof.js";
 import type { Clearance } from "../contract/challenge.js";
 import type { ScoredState } from "../contract/session.js";
 import { bands, verifiedBotCategories } from "../contract/verdict.js";
+import { idempotencyKeyBytes } from "./keys.js";
 
 const layoutVersion = 1;
 const headBytes = 46;
@@ -34,6 +38,9 @@ const paddedFlag = 2;
 const clearedFlag = 4;
 const clearanceBytes = 17;
 const proofFlag = 8;
+const contactFlag = 32;
+/** The key and the length of the padding. */
+const contactBytes = idempotencyKeyBytes + 2;
 
 /**
  * Records take one of these sizes: five, four, three or two fill a page of 4 KiB (24 bytes of header; 10 of node and 25 of key each). A
@@ -49,6 +56,8 @@ export interface SessionRecord {
   seenIds: Buffer;
   /** Packed by the engines; opaque here. */
   features: Buffer;
+  /** Key of the row (`idempotencyKey`) that leads to the session; absent where its first contact had none, or was before schema 7. */
+  contactKey?: Buffer;
 }
 
 const textBytesMax = 2048;
@@ -63,6 +72,7 @@ function bytesMaxOf({ seenIds, features }: SessionRecord): number {
     3 * textBytesMax +
     2 * shortTextBytesMax +
     addressProofBytes +
+    contactBytes +
     seenIds.length +
     features.length
   );
@@ -124,11 +134,17 @@ export function encodeSession(record: SessionRecord): Buffer {
   bytes.set(seenIds, at);
   bytes.set(features, at + seenIds.length);
   const end = at + seenIds.length + features.length;
-  const size = paddedSizes.find((each) => end <= each) ?? end;
+  const { contactKey } = record;
+  const least = contactKey === undefined ? end : end + contactBytes;
+  const size = paddedSizes.find((each) => least <= each) ?? least;
   if (size - end < 2) return bytes.subarray(0, end);
   bytes[1]! |= paddedFlag;
   bytes.fill(0, end, size);
   bytes.writeUInt16LE(size - end, size - 2);
+  if (contactKey !== undefined) {
+    bytes[1]! |= contactFlag;
+    bytes.set(contactKey, size - contactBytes);
+  }
   return bytes.subarray(0, size);
 }
 
@@ -201,11 +217,18 @@ export function decodeSession(bytes: Buffer): SessionRecord | null {
   const featuresAt = seenIdsAt + 8 * bytes.readUInt16LE(44);
   const end = bytes.length - ((bytes[1]! & paddedFlag) === 0 ? 0 : bytes.readUInt16LE(bytes.length - 2));
   if (featuresAt > end) return null;
-  return {
-    state,
-    seenIds: bytes.subarray(seenIdsAt, featuresAt),
-    features: bytes.subarray(featuresAt, end),
-  };
+  const seenIds = bytes.subarray(seenIdsAt, featuresAt);
+  const features = bytes.subarray(featuresAt, end);
+  const contactKey = contactKeyOf(bytes);
+  return contactKey === null ? { state, seenIds, features } : { state, seenIds, features, contactKey };
+}
+
+/** Key of the `idempotency` row that leads to the session, a copy; null where the record has none. */
+export function contactKeyOf(bytes: Buffer): Buffer | null {
+  const flags = paddedFlag | contactFlag;
+  if (bytes.length < headBytes || (bytes[1]! & flags) !== flags) return null;
+  if (bytes.readUInt16LE(bytes.length - 2) < contactBytes) return null;
+  return Buffer.from(bytes.subarray(bytes.length - contactBytes, bytes.length - 2));
 }
 
 function hasProof(bytes: Buffer): boolean {

@@ -14,6 +14,7 @@ export interface SessionTables {
   readonly sessions: Database<Buffer, Buffer>;
   readonly repeats: Database<Buffer, Buffer>;
   readonly idempotency: Database<Buffer, Buffer>;
+  readonly namingRows: Database<Buffer, Buffer>;
   readonly crossSessionCounts: Database<Buffer, Buffer>;
   readonly pathReuse: Database<Buffer, Buffer>;
   readonly trails: Database<Timeline, Buffer>;
@@ -43,6 +44,7 @@ export function openSessionTables(root: Environment): SessionTables {
     sessions: packedTable(root, tableNames.sessions),
     repeats: packedTable(root, tableNames.repeats),
     idempotency: packedTable(root, tableNames.idempotency),
+    namingRows: packedTable(root, tableNames.namingRows),
     crossSessionCounts: packedTable(root, tableNames.crossSessionCounts),
     pathReuse: packedTable(root, tableNames.pathReuse),
     trails: root.openDB<Timeline, Buffer>({ name: tableNames.trails, keyEncoding: "binary" }),

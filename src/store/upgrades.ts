@@ -4,6 +4,7 @@ import type { Database } from "lmdb";
 import { indexAccountRows } from "./account-rows.js";
 import { packCrossSessionCount } from "./cross-session-count.js";
 import { crossSessionKey, idempotencyKey, pathReuseBucketSlots, pathReuseKeys } from "./keys.js";
+import { nameRows } from "./naming-rows.js";
 import type { Schema, Upgrade } from "./schema-version.js";
 import { checkSessionFiles } from "./session-files.js";
 import type { SessionTables } from "./session-tables.js";
@@ -85,8 +86,11 @@ const oneFile: Upgrade = { to: 5, apply: (store) => checkSessionFiles(store, dir
 /** Tokens and projects are found by their account. */
 const rowsByAccount: Upgrade = { to: 6, apply: indexAccountRows };
 
+/** What names a session is found by it. */
+const rowsOfSessions: Upgrade = { to: 7, apply: nameRows };
+
 /** This build's. Raise the version together with a step in `upgrades`. */
 export const currentSchema: Schema = {
-  version: 6,
-  upgrades: [bucketsOfShingles, shortContactRows, clearances, oneFile, rowsByAccount],
+  version: 7,
+  upgrades: [bucketsOfShingles, shortContactRows, clearances, oneFile, rowsByAccount, rowsOfSessions],
 };

@@ -38,6 +38,25 @@ t.test("a record is read back as it was, at every size around those that fit pag
   t.ok(Math.min(...sizes) >= 777, "one byte is too little to say that it is padding");
 });
 
+t.test("the key of the first contact is read back at every size, and is padding to who does not know it", async (t) => {
+  const contactKey = Buffer.from("0123456789abc");
+  const sizes = new Set<number>();
+  for (let featureBytes = 0; featureBytes < 2200; featureBytes++) {
+    const bytes = Buffer.from(encodeSession({ ...record(featureBytes), contactKey }));
+    sizes.add(bytes.length);
+    const back = decodeSession(bytes);
+    const isWhole = back?.features.length === featureBytes && back.contactKey?.equals(contactKey) === true;
+    if (!isWhole) t.fail(`${featureBytes} bytes of features: ${back?.features.length}, ${back?.contactKey}`);
+    // Builds before schema 7 know no flag 32.
+    bytes[1]! &= ~32;
+    if (featureBytes % 100 === 0) t.same(decodeSession(bytes), record(featureBytes));
+  }
+  t.ok([778, 982, 1321, 2000].every((size) => sizes.has(size)));
+  const short = Buffer.from(encodeSession({ ...record(0), contactKey }));
+  short.writeUInt16LE(14, short.length - 2);
+  t.equal(decodeSession(short)?.contactKey, undefined, "less padding than the key takes");
+});
+
 t.test("a session that grows in small steps keeps its size most of the time", async (t) => {
   const sizes = Array.from({ length: 30 }, (_, batches) => encodeSession(record(200 + 15 * batches)).length);
   t.ok(new Set(sizes).size <= 3, [...new Set(sizes)].join());

@@ -244,6 +244,7 @@ const migratedBy: Readonly<Record<UnmirroredName, "sessions" | Rest | { readonly
   crossSessionCounts: { left: "counts of two hours" },
   solvedChallenges: { left: "remembered for ten minutes" },
   accountRows: { left: "each node indexes what it mirrors" },
+  namingRows: { left: "a cluster finds the rows of a session by itself" },
   blockTallies: { left: "remembered for minutes" },
   revision: { left: "each store has its own" },
   shingles: { left: "of an earlier version, empty" },

@@ -31,6 +31,8 @@ const tallyKeptMs = 180_000;
 const segmentsKept = Math.ceil(limits.blocksPerProjectMax / blockSegmentIds) + 1;
 /** A write that needs other segments than expected is sent again with those. */
 const roundsMax = 10;
+/** Some megabytes. */
+const blocksAtOnce = 2000;
 
 /** The block log of a cluster, the same through every node. */
 export class ClusterRecordedBlocks implements RecordedBlocks {
@@ -65,6 +67,17 @@ export class ClusterRecordedBlocks implements RecordedBlocks {
       if (found.length >= count) break;
     }
     return found.slice(0, count);
+  }
+
+  /** Reads all of the project's. */
+  async ofSession(projectId: number, sessionToken: string): Promise<readonly Block[]> {
+    const found: Block[] = [];
+    for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+      const page = await this.before(projectId, before, blocksAtOnce);
+      found.push(...page.filter((block) => block.sessionToken === sessionToken));
+      if (page.length === 0) return found.reverse();
+      before = page.at(-1)!.id;
+    }
   }
 
   /** Returns all stored blocks of a project, a page at a time, with those that `before` no longer shows: they go with their segment. */
