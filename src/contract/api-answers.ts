@@ -211,10 +211,13 @@ export interface ListedRuleAnswer {
   name: string;
   expression_source: string;
   action: Action;
+  /** False also for a rule that has expired. */
   is_active: boolean;
   sort_order: Integer;
   created_at: IsoTime;
   updated_at: IsoTime;
+  /** From then on the rule is inactive; absent: it never expires. */
+  expires_at?: IsoTime;
 }
 
 /** One rule with its compiled tree: the answer to creating and to changing it. */

@@ -82,6 +82,8 @@ export interface RuleBody {
   is_active?: boolean;
   /** Ascending order of evaluation; default 0. */
   sort_order?: Int32;
+  /** ISO 8601: from then on the rule is inactive. Null: it never expires, which is the default. */
+  expires_at?: string | null;
 }
 
 /** Send only what changes; an absent key keeps its value. */

@@ -92,6 +92,8 @@ export interface Rule {
   sortOrder: number;
   createdAt: string;
   updatedAt: string;
+  /** From then on it is inactive; absent: it never expires. */
+  expiresAt?: string;
 }
 
 /** An enforced block, kept for audit. It stands for further ones of the same subject, rule and minute (`blocks.ts`). */

@@ -23,7 +23,13 @@ export function isoTimeMs(text: string): number {
   return Date.parse(`${date}T${time}${fraction === undefined ? "" : `.${fraction.slice(0, 3)}`}${zone}`);
 }
 
-/** The same, or a date alone, which stands for its first moment in UTC. */
+/** Returns such a time in the form of `Date.toISOString`; null for any other text. */
+export function isoTimeText(text: string): string | null {
+  const ms = isoTimeMs(text);
+  return Number.isNaN(ms) ? null : new Date(ms).toISOString();
+}
+
+/** As `isoTimeMs`, or of a date alone, which stands for its first moment in UTC. */
 export function isoDateOrTimeMs(text: string): number {
   return isoTimeMs(dateForm.test(text) ? `${text}T00:00Z` : text);
 }

@@ -9,6 +9,8 @@ export interface FiledRule {
   action: Action;
   /** Default true. */
   is_active?: boolean;
+  /** ISO 8601: from then on the rule is inactive; absent: it never expires. */
+  expires_at?: string;
 }
 
 /** In the order of evaluation. */

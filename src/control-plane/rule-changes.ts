@@ -10,6 +10,8 @@ export interface NewRule {
   readonly action: Action;
   readonly isActive: boolean;
   readonly sortOrder: number;
+  /** ISO-8601: from then on it is inactive; absent: it never expires. */
+  readonly expiresAt?: string | undefined;
 }
 
 /** One rule's change; `before` is missing for a new rule, `after` for one that goes. Equal rules have both and are `unchanged`. */
@@ -35,7 +37,7 @@ export function ruleChanges(present: readonly Rule[], wanted: readonly NewRule[]
   return [...kept, ...removed];
 }
 
-const comparedFields = ["expressionSource", "action", "isActive", "sortOrder"] as const;
+const comparedFields = ["expressionSource", "action", "isActive", "sortOrder", "expiresAt"] as const;
 
 function changedFields(before: NewRule, after: NewRule): (typeof comparedFields)[number][] {
   return comparedFields.filter((field) => before[field] !== after[field]);
@@ -47,6 +49,7 @@ const filedNames = {
   action: "action",
   isActive: "is_active",
   sortOrder: "sort_order",
+  expiresAt: "expires_at",
 } as const;
 
 /** The changes as lines of a diff: `+ name`, `- name`, `~ name` with the fields below it. */
@@ -59,15 +62,15 @@ export function changeLines(changes: readonly RuleChange[]): string[] {
     return [
       `~ ${name}`,
       ...fields.flatMap((field) => [
-        `    - ${filedNames[field]}: ${before![field]}`,
-        `    + ${filedNames[field]}: ${after![field]}`,
+        `    - ${filedNames[field]}: ${before![field] ?? "none"}`,
+        `    + ${filedNames[field]}: ${after![field] ?? "none"}`,
       ]),
     ];
   });
 }
 
 function fieldLines(sign: "+" | "-", rule: NewRule): string[] {
-  return (["expressionSource", "action", "isActive"] as const).map(
-    (field) => `    ${sign} ${filedNames[field]}: ${rule[field]}`,
-  );
+  return (["expressionSource", "action", "isActive", "expiresAt"] as const)
+    .filter((field) => rule[field] !== undefined)
+    .map((field) => `    ${sign} ${filedNames[field]}: ${rule[field]}`);
 }

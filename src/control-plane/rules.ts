@@ -20,6 +20,13 @@ export interface ReadyRule extends EvaluatedRule {
   readonly name: string;
   /** Whether it names the method of CORS preflights, which are judged only then. */
   readonly asksForPreflights: boolean;
+  /** From then on it is inactive; absent: it never expires. */
+  readonly expiresAtMs?: number;
+}
+
+/** Whether a rule is inactive because its time is over. */
+export function isExpired({ expiresAt }: Pick<Rule, "expiresAt">, nowMs: number): boolean {
+  return expiresAt !== undefined && Date.parse(expiresAt) <= nowMs;
 }
 
 /** Every project starts with these, inactive: enabling scoring never blocks anybody. */
@@ -54,7 +61,15 @@ function treeOf(compiled: CompiledRule | RuleFault): Expression | Refusal {
 
 /** Stores a rule. Call inside a write transaction of the control plane. */
 export function putNewRule(store: Store, projectId: number, rule: NewRule, timestamp: string): Rule {
-  const created: Rule = { id: nextId(store, "rule"), projectId, ...rule, createdAt: timestamp, updatedAt: timestamp };
+  const { expiresAt, ...values } = rule;
+  const created: Rule = {
+    id: nextId(store, "rule"),
+    projectId,
+    ...values,
+    createdAt: timestamp,
+    updatedAt: timestamp,
+    ...(expiresAt !== undefined && { expiresAt }),
+  };
   store.rules.putSync([projectId, created.id], created);
   return created;
 }
@@ -67,7 +82,7 @@ export class Rules {
   readonly #store: Store;
   readonly #now: () => number;
   readonly #compiled = new CompileMemo();
-  readonly #ready = new Map<number, { revision: number; rules: readonly ReadyRule[] }>();
+  readonly #ready = new Map<number, { revision: number; untilMs: number; rules: readonly ReadyRule[] }>();
 
   constructor(store: Store, now: () => number) {
     this.#store = store;
@@ -119,7 +134,7 @@ export class Rules {
     return this.#change(projectId, (of) => {
       const rule = this.find(projectId, id);
       if (rule === null) return missingRule;
-      const changed: Rule = { ...rule, ...change, updatedAt: this.#timestamp() };
+      const changed = changedRule(rule, change, this.#timestamp());
       this.#store.rules.putSync([projectId, id], changed);
       const values = { before: valuesOf(rule), after: valuesOf(changed) };
       return audited(changed, { ...of(changed), action: "rule.changed", ...values });
@@ -135,13 +150,16 @@ export class Rules {
     });
   }
 
-  /** The active rules, compiled and in order; memoised by the project's rules revision. */
+  /** The active rules, compiled and in order; memoised by the project's rules revision, until one of them expires. */
   ready(project: Pick<ProjectSettings, "id" | "rulesRevision">): readonly ReadyRule[] {
     const memo = this.#ready.get(project.id);
-    if (memo !== undefined && memo.revision === project.rulesRevision) return memo.rules;
-    const rules = orderRules(this.list(project.id).flatMap((rule) => this.#readyRule(rule)));
+    const nowMs = this.#now();
+    if (memo !== undefined && memo.revision === project.rulesRevision && nowMs < memo.untilMs) return memo.rules;
+    const stored = this.list(project.id).filter((rule) => !isExpired(rule, nowMs));
+    const rules = orderRules(stored.flatMap((rule) => this.#readyRule(rule)));
+    const untilMs = Math.min(...rules.map(({ expiresAtMs = Number.POSITIVE_INFINITY }) => expiresAtMs));
     if (this.#ready.size >= limits.compiledProjectsMax) this.#ready.clear();
-    this.#ready.set(project.id, { revision: project.rulesRevision, rules });
+    this.#ready.set(project.id, { revision: project.rulesRevision, untilMs, rules });
     return rules;
   }
 
@@ -184,7 +202,7 @@ export class Rules {
         this.#store.rules.removeSync([projectId, before!.id]);
         return [{ ...of(before!), action: "rule.removed", before: valuesOf(before!), after: null }];
       case "changed": {
-        const changed: Rule = { ...before!, ...after!, updatedAt: this.#timestamp() };
+        const changed = changedRule(before!, { expiresAt: undefined, ...after! }, this.#timestamp());
         this.#store.rules.putSync([projectId, changed.id], changed);
         return [{ ...of(changed), action: "rule.changed", before: valuesOf(before!), after: valuesOf(changed) }];
       }
@@ -207,13 +225,13 @@ export class Rules {
   }
 
   /** Returns nothing for a stored source that this build can't compile, because a verdict must not fail for it. */
-  #readyRule({ id, name, action, isActive, sortOrder, expressionSource }: Rule): ReadyRule[] {
+  #readyRule({ id, name, action, isActive, sortOrder, expressionSource, expiresAt }: Rule): ReadyRule[] {
     const compiled = this.#compiled.compile(expressionSource);
     if (isRuleFault(compiled)) return [];
     const { ast, matches } = compiled;
-    return [
-      { id, name, action, isActive, sortOrder, matches, asksForPreflights: hasLiteral(ast, "method", "OPTIONS") },
-    ];
+    const asksForPreflights = hasLiteral(ast, "method", "OPTIONS");
+    const ready = { id, name, action, isActive, sortOrder, matches, asksForPreflights };
+    return [expiresAt === undefined ? ready : { ...ready, expiresAtMs: Date.parse(expiresAt) }];
   }
 
   #timestamp(): string {
@@ -231,8 +249,22 @@ function inPlace(stored: readonly Rule[], wanted: readonly NewRule[]): readonly 
 }
 
 /** A rule as the log of changes has it. */
-function valuesOf({ name, expressionSource, action, isActive, sortOrder }: Rule): AuditValues {
-  return { name, expression: expressionSource, action, is_active: isActive, sort_order: sortOrder };
+function valuesOf({ name, expressionSource, action, isActive, sortOrder, expiresAt }: Rule): AuditValues {
+  return {
+    name,
+    expression: expressionSource,
+    action,
+    is_active: isActive,
+    sort_order: sortOrder,
+    ...(expiresAt !== undefined && { expires_at: expiresAt }),
+  };
+}
+
+/** The rule with what was sent; an `expiresAt` that is undefined takes the stored one away. */
+function changedRule({ expiresAt: stored, ...rule }: Rule, change: Partial<NewRule>, updatedAt: string): Rule {
+  const { expiresAt = stored, ...rest } = change;
+  const isKept = !("expiresAt" in change) || change.expiresAt !== undefined;
+  return { ...rule, ...rest, updatedAt, ...(isKept && expiresAt !== undefined && { expiresAt }) };
 }
 
 const tooManyRules = refuse("invalidPayload", `a project has at most ${limits.rulesPerProjectMax} rules`);

@@ -72,7 +72,7 @@ export function buildRoutes(services: RoutedServices): Route[] {
   const reads = new AccountReads(work);
   const routes: Route[] = [
     ...dataPlaneRoutes(services),
-    ...settingsRoutes(services.controlPlane, reads),
+    ...settingsRoutes(services.controlPlane, reads, services.thread.now),
     ...sessionsAndLogsRoutes(services, work),
     ...catalogueRoutes(services.visitors),
     ...accountsRoutes(services.thread, services.controlPlane, reads),
@@ -143,12 +143,12 @@ function dataPlaneRoutes({ thread, controlPlane, visitors, recording, verdicts, 
 }
 
 /** The routes for a project's settings and rules, and for the account. */
-function settingsRoutes({ projects, rules }: ControlPlane, reads: AccountReads): Route[] {
+function settingsRoutes({ projects, rules }: ControlPlane, reads: AccountReads, now: () => number): Route[] {
   return [
     ...scoringRoutes(projects),
     ...requestScoringRoutes(projects),
     ...challengeSettingsRoutes(projects),
-    ...ruleRoutes(rules, reads),
+    ...ruleRoutes(rules, reads, now),
     ...accountRoutes(),
   ];
 }

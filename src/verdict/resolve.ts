@@ -25,6 +25,8 @@ export interface NamedRule extends EvaluatedRule {
   readonly name: string;
   /** Whether it names the method of CORS preflights; absent: no. */
   readonly asksForPreflights?: boolean;
+  /** From then on it is inactive, ms; absent: it never expires. */
+  readonly expiresAtMs?: number;
 }
 
 /** What was decided, before it is worded. */

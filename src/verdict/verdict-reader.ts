@@ -10,7 +10,7 @@ import type { VerifiedBot } from "../contract/verified-bots.js";
 import { limits } from "../limits.js";
 import { bandOfSession } from "./bands.js";
 import { unansweredReason } from "./reason.js";
-import { decide, failOpenVerdict, type NamedRule, type WordedDecision } from "./resolve.js";
+import { type Decision, decide, failOpenVerdict, type NamedRule, type WordedDecision } from "./resolve.js";
 import { type CachedVerdict, type SentContext, VerdictCache, type VerdictKey } from "./verdict-cache.js";
 import { type MeaningOf, type ProvedBot, type VerdictText, VerdictTexts } from "./verdict-text.js";
 
@@ -148,7 +148,7 @@ export class VerdictReader {
     const on: DecidedOn = { subject: "session", state, request: undefined, proved: verifiedBot };
     sources.onComputed(project, token, context, { verdict: text.verdict, rule, logged, blocked, isOverBudget }, on);
     sources.onAnswer(project, text.verdict, "computed", "session", token, asked, nowMs);
-    if (this.#ttlMs > 0) this.#remember(key, text, state, project, nowMs);
+    if (this.#ttlMs > 0) this.#remember(key, text, state, project, nowMs, endOf(decision));
     return text;
   }
 
@@ -165,8 +165,15 @@ export class VerdictReader {
     return !hasState(project) || this.#sources.stateStamp(project, token, nowMs) === entry.stateStamp;
   }
 
-  #remember(key: VerdictKey, text: VerdictText, state: ScoredState, project: ProjectSettings, nowMs: number): void {
-    let endsMs = nowMs + this.#ttlMs;
+  #remember(
+    key: VerdictKey,
+    text: VerdictText,
+    state: ScoredState,
+    project: ProjectSettings,
+    nowMs: number,
+    decidedUntilMs: number,
+  ): void {
+    let endsMs = Math.min(nowMs + this.#ttlMs, decidedUntilMs);
     const windowEndMs = state.loggedInAtMs + limits.loggedInMs;
     if (windowEndMs > nowMs) endsMs = Math.min(endsMs, windowEndMs);
     if (state.clearance !== null && project.challenge !== undefined) {
@@ -176,6 +183,11 @@ export class VerdictReader {
     const stamp = hasState(project) ? stateStamp(state, project, nowMs) : 0;
     this.#cache.set(key, { text, stateStamp: stamp }, nowMs, endsMs);
   }
+}
+
+/** When what decided expires, ms: a cached answer ends with it. */
+function endOf({ rule, logged }: Decision): number {
+  return [rule, ...logged].reduce((end, each) => Math.min(end, each?.expiresAtMs ?? end), Number.POSITIVE_INFINITY);
 }
 
 function textOf(verdict: Verdict): VerdictText {

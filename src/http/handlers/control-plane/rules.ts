@@ -2,6 +2,7 @@
 
 import type { RuleChangeBody } from "../../../contract/control.js";
 import type { Rule } from "../../../contract/entities.js";
+import { isoTimeText } from "../../../contract/iso-time.js";
 import { checkRule, checkRuleChange } from "../../../contract/validators.js";
 import type { NewRule } from "../../../control-plane/rule-changes.js";
 import { compiledTree, type Rules } from "../../../control-plane/rules.js";
@@ -16,8 +17,8 @@ const listPath = "/v1/projects/:project/rules";
 const rulePath = "/v1/projects/:project/rules/:rule";
 
 /** The list by any token of the account; changes by a role that may write, with `--strict-abilities` also `projects:write`. */
-export function ruleRoutes(rules: Rules, reads: AccountReads): ProjectRoute[] {
-  const change = (call: ProjectCall): Promise<Reply> => changeRule(rules, call);
+export function ruleRoutes(rules: Rules, reads: AccountReads, now: () => number): ProjectRoute[] {
+  const change = (call: ProjectCall): Promise<Reply> => changeRule(rules, call, now);
   return [
     {
       method: "get",
@@ -32,7 +33,12 @@ export function ruleRoutes(rules: Rules, reads: AccountReads): ProjectRoute[] {
       },
       handle: async ({ project, isAborted }) => {
         const list = await reads.run(project.accountId, isAborted, (slices) => rules.listInSlices(project.id, slices));
-        return list === null ? unread : json(200, list.map(listedRuleView));
+        return list === null
+          ? unread
+          : json(
+              200,
+              list.map((rule) => listedRuleView(rule, now())),
+            );
       },
     },
     {
@@ -49,7 +55,7 @@ export function ruleRoutes(rules: Rules, reads: AccountReads): ProjectRoute[] {
         body: "RuleBody",
         answers: { 201: "RuleAnswer" },
       },
-      handle: (call) => createRule(rules, call),
+      handle: (call) => createRule(rules, call, now),
     },
     {
       method: "patch",
@@ -93,27 +99,33 @@ const changeDoc = {
   answers: { 200: "RuleAnswer" },
 } as const;
 
-async function createRule(rules: Rules, { project, body }: ProjectCall): Promise<Reply> {
+async function createRule(rules: Rules, { project, body }: ProjectCall, now: () => number): Promise<Reply> {
   const read = readBodyAs(body, checkRule);
   if (read instanceof Refusal) return refusal(read);
-  const { name, expression, action, is_active, sort_order } = read.value;
+  const { name, expression, action, is_active, sort_order, expires_at } = read.value;
+  const expiresAt = expiryOf(expires_at);
+  if (expiresAt instanceof Refusal) return refusal(expiresAt);
   const created = await rules.create(project.id, {
     name,
     expressionSource: expression,
     action,
     isActive: is_active ?? true,
     sortOrder: sort_order ?? 0,
+    expiresAt,
   });
-  return created instanceof Refusal ? refusal(created) : shown(created, 201);
+  return created instanceof Refusal ? refusal(created) : shown(created, 201, now());
 }
 
-async function changeRule(rules: Rules, { project, params, body }: ProjectCall): Promise<Reply> {
+async function changeRule(rules: Rules, { project, params, body }: ProjectCall, now: () => number): Promise<Reply> {
   const id = positiveInteger(params[1]);
   if (id === null || rules.find(project.id, id) === null) return missing;
   const read = readBodyAs(body, checkRuleChange, {});
   if (read instanceof Refusal) return refusal(read);
-  const changed = await rules.change(project.id, id, changeOf(read.value));
-  return changed instanceof Refusal ? refusal(changed) : shown(changed, 200);
+  const expiresAt = expiryOf(read.value.expires_at);
+  if (expiresAt instanceof Refusal) return refusal(expiresAt);
+  const expiry = read.value.expires_at === undefined ? {} : { expiresAt };
+  const changed = await rules.change(project.id, id, { ...changeOf(read.value), ...expiry });
+  return changed instanceof Refusal ? refusal(changed) : shown(changed, 200, now());
 }
 
 /** Only what was sent: an absent key must not overwrite. */
@@ -127,6 +139,12 @@ function changeOf({ name, expression, action, is_active, sort_order }: RuleChang
   };
 }
 
+/** The time in the form that is stored; undefined for none. */
+function expiryOf(given: string | null | undefined): string | undefined | Refusal {
+  if (given === undefined || given === null) return;
+  return isoTimeText(given) ?? refuse("invalidPayload", "expires_at must be an ISO 8601 time, or null");
+}
+
 async function removeRule(rules: Rules, { project, params }: ProjectCall): Promise<Reply> {
   const id = positiveInteger(params[1]);
   if (id === null) return missing;
@@ -135,9 +153,9 @@ async function removeRule(rules: Rules, { project, params }: ProjectCall): Promi
 }
 
 /** The full rule, with its tree derived from the stored source. */
-function shown(rule: Rule, status: number): Reply {
+function shown(rule: Rule, status: number, nowMs: number): Reply {
   const tree = compiledTree(rule.expressionSource, "stored");
-  return tree instanceof Refusal ? refusal(tree) : json(status, ruleView(rule, tree));
+  return tree instanceof Refusal ? refusal(tree) : json(status, ruleView(rule, tree, nowMs));
 }
 
 const missing = refusal(refuse("notFound", "the project has no such rule"));

@@ -11,6 +11,7 @@ import type {
 import type { Account, Membership, Project, Rule, User } from "../../../contract/entities.js";
 import { type JsonObject, parseJsonObject } from "../../../contract/json-body.js";
 import type { Validated } from "../../../contract/validators.js";
+import { isExpired } from "../../../control-plane/rules.js";
 import { Refusal, refuse } from "../../../errors.js";
 import type { Expression } from "../../../rules/ast.js";
 
@@ -66,21 +67,22 @@ export function settingsView(project: Project): SettingsAnswer {
 }
 
 /** A rule as the list shows it: without the compiled tree. */
-export function listedRuleView(rule: Rule): ListedRuleAnswer {
+export function listedRuleView(rule: Rule, nowMs: number): ListedRuleAnswer {
   return {
     id: rule.id,
     project_id: rule.projectId,
     name: rule.name,
     expression_source: rule.expressionSource,
     action: rule.action,
-    is_active: rule.isActive,
+    is_active: rule.isActive && !isExpired(rule, nowMs),
     sort_order: rule.sortOrder,
     created_at: rule.createdAt,
     updated_at: rule.updatedAt,
+    ...(rule.expiresAt !== undefined && { expires_at: rule.expiresAt }),
   };
 }
 
 /** One rule with `expression` as the compiled tree, which whoever calls has made of its source. */
-export function ruleView(rule: Rule, expression: Expression): RuleAnswer {
-  return { ...listedRuleView(rule), expression };
+export function ruleView(rule: Rule, expression: Expression, nowMs: number): RuleAnswer {
+  return { ...listedRuleView(rule, nowMs), expression };
 }
