@@ -18,6 +18,7 @@ export const errors = {
   featureNotAvailable: { status: 403, title: "Feature not available", code: "FEATURE_NOT_AVAILABLE" },
   forbidden: { status: 403, title: "Forbidden" },
   unknownSession: { status: 404, title: "Unknown session", code: "UNKNOWN_SESSION" },
+  challengeRefused: { status: 403, title: "Challenge refused", code: "CHALLENGE_REFUSED" },
   notFound: { status: 404, title: "Not found" },
   methodNotAllowed: { status: 405, title: "Method not allowed" },
   conflict: { status: 409, title: "Conflict" },

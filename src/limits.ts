@@ -166,10 +166,14 @@ export const limits = {
   forwardAuthWarnMs: MINUTE_MS,
   /** ms within which a challenge can be solved: a slow phone takes one minute. */
   challengeMs: 10 * MINUTE_MS,
+  /** ms that a pass waits for what the session has reported to be scored. */
+  challengeReportMs: 2000,
+  /** ms after a refused pass before the session may try again. */
+  challengeRefusedMs: 30_000,
   /** Bytes of a body that asks for a challenge or brings a solution: a solution has one. */
   challengeBodyBytesMax: 8 * KIB,
-  /** Challenges that a thread makes at once: each is 0.1 ms of another thread. */
-  challengesMadeAtOnceMax: 256,
+  /** Challenges that a thread makes at once: each is 4 ms of another thread. */
+  challengesMadeAtOnceMax: 64,
   /** Header lines of a judged request that count, the first ones: browsers send some 20. */
   requestHeadersMax: 100,
   /** ms that a verdict waits for the host name of a visitor who claims to be a crawler: a page should not wait for longer. */

@@ -20,7 +20,7 @@ const allowed: Record<string, readonly string[] | null> = {
   rules: ["limits", "contract", "net", "ipaddr.js"],
   "verified-bots": ["limits", "assets", "contract", "net", "runtime", "tldts", "node:"],
   "signed-agents": ["limits", "assets", "contract", "net", "structured-headers", "node:"],
-  challenge: ["limits", "contract", "node:"],
+  challenge: ["limits", "contract", "net", "node:"],
   verdict: ["limits", "contract", "rules", "challenge"],
   "agent-marks": ["limits", "assets", "contract", "node:"],
   "declared-bots": ["limits", "assets", "contract", "detections", "verified-bots"],

@@ -6,7 +6,7 @@ import { workOf } from "../../src/challenge/work.js";
 import { longRuns, median } from "../measure.js";
 import type { BenchContext, Figure, Scenario } from "../scenarios/scenario.js";
 import { cpuSeconds } from "../servers/process-usage.js";
-import { type ChallengeSite, meanCounter, openChallengeSite } from "./site.js";
+import { type ChallengeSite, meanCounters, openChallengeSite } from "./site.js";
 import { rendererPids, slowRenderers } from "./slow-renderer.js";
 
 const executablePath = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
@@ -88,7 +88,7 @@ async function measure(
   const timeOf = (speed: Speed): number => median(visits.get(speed)!.map(({ ms }) => ms));
   const fast = speeds[0]!;
   const cpuMs = median(visits.get(fast)!.map((visit) => visit.cpuMs ?? Number.NaN));
-  const pageCounters = (meanCounter(work) * 1000) / cpuMs;
+  const pageCounters = (meanCounters(work) * 1000) / cpuMs;
   const program = median(native);
   return [
     ...speeds.map((speed) => ({
@@ -102,7 +102,7 @@ async function measure(
       value: timeOf(speed) / timeOf(fast),
       unit: "×",
     })),
-    { what: "counters tried to pass it", value: meanCounter(work), unit: "" },
+    { what: "counters tried to pass it", value: meanCounters(work), unit: "" },
     { what: "counters of a challenge a second of processor time, in the page", value: pageCounters, unit: "/s" },
     { what: "counters of a challenge a second of processor time, in a program", value: program, unit: "/s" },
     {
@@ -161,7 +161,7 @@ async function pass(browser: Browser, site: ChallengeSite, speed: Speed): Promis
 function nativeCounters(): number {
   const password = Buffer.alloc(20);
   const salt = Buffer.alloc(16, 1);
-  const count = meanCounter(work);
+  const count = meanCounters(work);
   const start = process.cpuUsage();
   for (let counter = 0; counter < count; counter++) {
     password.writeUInt32BE(counter, 16);

@@ -2,9 +2,18 @@
  * A page that passes challenges, as a site with verdictd behind its proxy has it: `/challenge.js` and the SDK come from verdictd. The challenges
  * are made here, each of exactly the mean work, so that a visit's time says how fast the page is and not how lucky; solutions are checked.
  */
+import { pbkdf2Sync } from "node:crypto";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { checkSolution, makePuzzle, type PuzzleWork, puzzleKeys } from "../../src/challenge/puzzle.js";
+import {
+  checkSolution,
+  makePuzzles,
+  type Puzzle,
+  type PuzzleData,
+  type PuzzleWork,
+  puzzleKeys,
+  puzzlesPerChallenge,
+} from "../../src/challenge/puzzle.js";
 
 export interface ChallengeSite {
   readonly origin: string;
@@ -21,14 +30,13 @@ export async function openChallengeSite(
   siteKey: string,
   work: PuzzleWork,
 ): Promise<ChallengeSite> {
-  const counter = meanCounter(work);
   let solved = 0;
   const answers: Readonly<Record<string, (body: string) => Promise<object | null>>> = {
     "/v1/challenges": async (body) => {
       const { session_token } = JSON.parse(body) as { session_token: string };
       const data = { session: session_token, issued_at_ms: Date.now(), rule: 0, counted_at_ms: 0 };
       const expiresAt = Math.floor(Date.now() / 1000) + 600;
-      return makePuzzle(keys, { ...work, counterMin: counter, counterMax: counter }, data, expiresAt);
+      return { puzzles: await meanPuzzles(work, data, expiresAt) };
     },
     "/v1/challenges/solution": async (body) => {
       const { solution } = JSON.parse(body) as { solution: string };
@@ -66,9 +74,27 @@ export async function openChallengeSite(
   };
 }
 
-/** The counter that solves a challenge of the mean work; as many are tried before it. */
-export function meanCounter({ counterMin, counterMax }: PuzzleWork): number {
-  return Math.round((counterMin + counterMax) / 2);
+/** Counters that are tried to solve a challenge of the mean work. */
+export function meanCounters({ counterMax }: PuzzleWork): number {
+  return Math.round((puzzlesPerChallenge * (counterMax + 2)) / 2);
+}
+
+/** The puzzles of a challenge whose work is within 2 % of the mean: others are thrown away. */
+async function meanPuzzles(work: PuzzleWork, data: PuzzleData, expiresAt: number): Promise<Puzzle[]> {
+  for (;;) {
+    const puzzles = await makePuzzles(keys, work, data, expiresAt);
+    const tried = puzzles.reduce((sum, { parameters }) => sum + 1 + counterOf(parameters), 0);
+    if (Math.abs(tried / meanCounters(work) - 1) < 0.02) return puzzles;
+  }
+}
+
+function counterOf({ nonce, salt, cost, keyPrefix }: Puzzle["parameters"]): number {
+  const password = Buffer.concat([Buffer.from(nonce, "hex"), Buffer.alloc(4)]);
+  for (let counter = 0; ; counter++) {
+    password.writeUInt32BE(counter, 16);
+    const key = pbkdf2Sync(password, Buffer.from(salt, "hex"), cost, 32, "sha256");
+    if (key.toString("hex").startsWith(keyPrefix)) return counter;
+  }
 }
 
 function forward(target: string, incoming: IncomingMessage, response: ServerResponse): void {

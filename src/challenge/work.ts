@@ -1,26 +1,23 @@
 /** How much work a challenge is for a session. Pure. */
 import type { ChallengeDifficulty } from "../contract/challenge.js";
 import type { Band } from "../contract/verdict.js";
-import type { PuzzleWork } from "./puzzle.js";
+import { type PuzzleWork, puzzlesPerChallenge } from "./puzzle.js";
 
 /** Seconds on a phone of five years ago. */
 const secondsOf: Readonly<Record<ChallengeDifficulty, number>> = { low: 0.3, normal: 1, high: 4 };
 
 /**
- * Iterations for each counter. With fewer, the calls of Web Crypto cost more than their work, which only a browser pays for: as many iterations
- * in all took a page 1.7 times the processor time at 50 for each counter. With more, making a puzzle costs the server more: at 1,000 four times as
- * much, and the page saves nothing. Measured by `npm run bench -- --only challenge-pass` with other values here.
+ * Iterations for each counter. With fewer, the calls of Web Crypto cost more than their work, which only a browser pays for: a program without one
+ * pays for the same work 0.5 of a page's processor time at 250, 0.7 at 1,000, 0.85 at 2,000 and 0.95 at 4,000. With more, making a challenge costs the
+ * server more. Measured by `npm run bench -- --only challenge-pass` with other values here.
  */
-const cost = 250;
+const cost = 2000;
 
 /**
- * Counters a second that `challenge.js` tries on a phone of five years ago. Measured is a Chromium on a server's core (AMD EPYC): 8,000 to 13,000
+ * Counters a second that `challenge.js` tries on a phone of five years ago. Measured is a Chromium on a server's core (AMD EPYC): 1,700 to 2,200
  * a second of processor time (`npm run bench -- --only challenge-pass`). That such a phone is a sixth as fast is an estimate: none was measured.
  */
-const countersPerSecond = 1600;
-
-/** The counter lies this far from its mean at most: what a visitor waits varies little. */
-const spread = 0.2;
+const countersPerSecond = 340;
 
 /** Half of it for sessions that score above the threshold, twice for those in the two bands of confident automation. */
 function factorOf(band: Band, score: number, threshold: number): number {
@@ -28,8 +25,9 @@ function factorOf(band: Band, score: number, threshold: number): number {
   return score > threshold ? 0.5 : 1;
 }
 
-/** The work for a session of this band and score (0: not computed) in a project with this threshold. */
+/** The work of each puzzle for a session of this band and score (0: not computed) in a project with this threshold. */
 export function workOf(difficulty: ChallengeDifficulty, band: Band, score: number, threshold: number): PuzzleWork {
-  const mean = secondsOf[difficulty] * factorOf(band, score, threshold) * countersPerSecond;
-  return { cost, counterMin: Math.round(mean * (1 - spread)), counterMax: Math.round(mean * (1 + spread)) };
+  const counters = secondsOf[difficulty] * factorOf(band, score, threshold) * countersPerSecond;
+  // Of `counterMax + 1` counters, half are tried in the mean.
+  return { cost, counterMax: Math.max(1, Math.round((2 * counters) / puzzlesPerChallenge) - 1) };
 }

@@ -139,6 +139,8 @@ export interface ChallengeSettingsAnswer {
   difficulty: ChallengeDifficulty;
   /** How long a pass is valid. */
   clearance_minutes: number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<1440>;
+  /** From how many networks (IPv4 /16 and IPv6 /32, counted apart) a pass may be used. */
+  clearance_networks: number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<16>;
 }
 
 /** Handed back as `start_ticket` of an event, once. */
@@ -147,13 +149,22 @@ export interface StartTicketAnswer {
   expires_at: IsoTime;
 }
 
-/** A challenge in ALTCHA's form: find the counter whose key, derived from nonce and counter by PBKDF2, begins with `keyPrefix`. */
+/** Eight puzzles in ALTCHA's form, all of which are to be solved. */
 export interface ChallengeAnswer {
+  puzzles: PuzzleAnswer[] & tags.MinItems<8> & tags.MaxItems<8>;
+  expires_at: IsoTime;
+}
+
+/** Find the counter, from 0 on, whose key, derived from nonce and counter by PBKDF2, begins with `keyPrefix`. */
+export interface PuzzleAnswer {
   parameters: {
     algorithm: "PBKDF2/SHA-256";
     cost: Count;
-    /** Signed with the rest: the session it is for, when it was made, the rule that asked (0: not known), and the time of the challenge that counts for the rule. */
-    data: { session: string; issued_at_ms: number; rule: Count; counted_at_ms: number };
+    /**
+     * Signed with the rest. Of the first puzzle: the session, when it was made, the rule that asked (0: not known), and the time of the challenge that
+     * counts for the rule. Of the others: the first one's nonce, and the place in the list.
+     */
+    data: { session: string; issued_at_ms: number; rule: Count; counted_at_ms: number } | { place: Count; set: string };
     /** Seconds since the epoch. */
     expiresAt: Count;
     keyLength: Count;
@@ -163,7 +174,6 @@ export interface ChallengeAnswer {
     salt: string;
   };
   signature: string;
-  expires_at: IsoTime;
 }
 
 /** The session has passed the challenge; a worse band, another user agent or disabling the challenge can end the pass sooner. */

@@ -57,6 +57,8 @@ export interface ChallengeSettingsBody {
   difficulty?: ChallengeDifficulty;
   /** How long a pass is valid. */
   clearance_minutes?: Int32 & tags.Minimum<1> & tags.Maximum<1440>;
+  /** From how many networks (IPv4 /16 and IPv6 /32, counted apart) a pass may be used. */
+  clearance_networks?: Int32 & tags.Minimum<1> & tags.Maximum<16>;
 }
 
 /** Asks for a challenge. */

@@ -25,6 +25,8 @@ export interface ScoredState {
   loggedInAtMs: number;
   /** The last challenge that the session passed; `null` means none. */
   clearance: Clearance | null;
+  /** When a pass was last refused to the session, ms; absent: never. */
+  challengeRefusedAtMs?: number;
   eventCount: number;
   last: LastRequest;
 }

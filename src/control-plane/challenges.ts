@@ -1,16 +1,19 @@
 /** verdictd's own challenges: issued without storing anything, and accepted once when solved. The session's record stores the pass. */
 import type { ChallengeCause } from "../challenge/challenging-rules.js";
-import { userAgentHash } from "../challenge/clearance.js";
-import { checkSolution, makePuzzle, type Puzzle, type PuzzleKeys, puzzleKeys } from "../challenge/puzzle.js";
+import { bandAtPass, isRefusedBand, networkMark, userAgentHash } from "../challenge/clearance.js";
+import { checkSolution, makePuzzles, type Puzzle, type PuzzleKeys, puzzleKeys } from "../challenge/puzzle.js";
 import { workOf } from "../challenge/work.js";
 import { defaultChallengeSettings } from "../contract/challenge.js";
 import type { Project } from "../contract/entities.js";
 import type { ScoredState } from "../contract/session.js";
 import { decodeSessionToken } from "../contract/session-token.js";
+import type { Band } from "../contract/verdict.js";
+import { F, unpackFeatures } from "../engines/session-features.js";
+
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { sessionKey } from "../store/keys.js";
-import { decodeScoredState, withClearance } from "../store/session-record.js";
+import { decodeSession, withClearance, withRefusal } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
 import { bandOfSession } from "../verdict/bands.js";
 
@@ -24,14 +27,31 @@ export type ChallengeEvent = { readonly projectId: number; readonly rule: number
 export interface ChallengesOptions {
   readonly store: Store;
   /** The rule of a challenge that is issued now. */
-  readonly causeOf: (project: Project, token: string, nowMs: number) => ChallengeCause;
+  readonly causeOf: (project: Project, token: string, visitor: AskingVisitor, nowMs: number) => ChallengeCause;
+  /** The band of the request that was challenged, null where it is not known. */
+  readonly challengedBand: (project: Project, token: string) => Band | null;
+  /** Called for each session that asks: what it reports from now on is scored whatever the load is. */
+  readonly onAsked: (token: string, nowMs: number) => void;
+  /** Whether a report of the session is being scored. */
+  readonly isAwaited: (token: string) => boolean;
   readonly onEvent: (event: ChallengeEvent) => void;
   readonly now: () => number;
 }
 
-/** A puzzle for the visitor's browser, and when its solution is refused at the latest, ms. */
+/** Who asks, as far as verdicts know him. */
+export interface AskingVisitor {
+  readonly ip: string;
+  readonly userAgent: string;
+}
+
+/** Who brings a solution; `requestBand`: that of his request by itself, null where requests are not judged. */
+export interface SolvingVisitor extends AskingVisitor {
+  readonly requestBand: Band | null;
+}
+
+/** Puzzles for the visitor's browser, and when their solution is refused at the latest, ms. */
 export interface IssuedChallenge {
-  readonly puzzle: Puzzle;
+  readonly puzzles: readonly Puzzle[];
   readonly expiresAtMs: number;
 }
 
@@ -46,15 +66,26 @@ export class Challenges {
     this.#options = options;
   }
 
-  /** Issues a challenge for a session of the project. `unavailable` while this thread creates as many as it can at once. */
-  async issue(project: Project, token: string, state: ScoredState): Promise<IssuedChallenge | Refusal> {
-    if (this.#making >= limits.challengesMadeAtOnceMax)
-      return refuse("unavailable", "too many challenges at once; try again");
-    const { now, onEvent, causeOf } = this.#options;
+  /**
+   * Issues a challenge for a session of the project. `challengeRefused` for a while after the session was refused; `unavailable` while this thread
+   * creates as many as it can at once: half as many for sessions that no verdict has challenged, so that those can't keep the others waiting.
+   */
+  async issue(
+    project: Project,
+    token: string,
+    state: ScoredState,
+    visitor: AskingVisitor,
+  ): Promise<IssuedChallenge | Refusal> {
+    const { now, onEvent, causeOf, onAsked } = this.#options;
     const { difficulty } = project.challenge ?? defaultChallengeSettings;
     const nowMs = now();
+    const refused = refusedStill(state.challengeRefusedAtMs, nowMs);
+    if (refused !== null) return refused;
+    if (this.#making >= limits.challengesMadeAtOnceMax) return crowded;
     const expiresAt = Math.floor((nowMs + limits.challengeMs) / 1000);
-    const { rule, countedAtMs, isCounted } = causeOf(project, token, nowMs);
+    const { rule, countedAtMs, isCounted } = causeOf(project, token, visitor, nowMs);
+    if (rule === 0 && this.#making >= limits.challengesMadeAtOnceMax / 2) return crowded;
+    onAsked(token, nowMs);
     const work = workOf(
       difficulty,
       bandOfSession(state, project.likelyBotThreshold),
@@ -64,19 +95,25 @@ export class Challenges {
     this.#making++;
     try {
       const data = { session: token, issued_at_ms: nowMs, rule, counted_at_ms: countedAtMs };
-      const puzzle = await makePuzzle(this.#keysOf(project), work, data, expiresAt);
+      const puzzles = await makePuzzles(this.#keysOf(project), work, data, expiresAt);
       onEvent({ projectId: project.id, rule: isCounted ? rule : 0, what: "issued" });
-      return { puzzle, expiresAtMs: expiresAt * 1000 };
+      return { puzzles, expiresAtMs: expiresAt * 1000 };
     } finally {
       this.#making--;
     }
   }
 
+  /** Why the session may not pass now; null if it may try. */
+  refused({ challengeRefusedAtMs }: ScoredState): Refusal | null {
+    return refusedStill(challengeRefusedAtMs, this.#options.now());
+  }
+
   /**
-   * Clears the challenge's session for this user agent; returns the time of the pass, ms. `invalidPayload` for an invalid solution or another session's,
-   * `challengeUsed` for one that was accepted before, `unknownSession` for a session that was deleted meanwhile.
+   * Clears the challenge's session for this visitor; returns the time of the pass, ms. `invalidPayload` for an invalid solution or another session's,
+   * `challengeUsed` for one that was accepted before, `unknownSession` for a session that was deleted meanwhile, `challengeRefused` for a session that
+   * looks automated once its reports were scored, and for one that reported nothing to decide by. Reports that take too long don't refuse.
    */
-  async solve(project: Project, token: string, solution: string, userAgent: string): Promise<number | Refusal> {
+  async solve(project: Project, token: string, solution: string, visitor: SolvingVisitor): Promise<number | Refusal> {
     const { store, onEvent, now } = this.#options;
     const nowMs = now();
     const checked = checkSolution(this.#keysOf(project), solution, nowMs);
@@ -92,27 +129,42 @@ export class Challenges {
     }
     const id = decodeSessionToken(token);
     if (id === null) return goneSession;
-    const key = sessionKey(project.id, id);
-    /** When the session last passed; 0 for never. */
-    let passedBeforeMs = 0;
-    const pass = (record: Buffer): Buffer | null => {
-      const verdict = decodeScoredState(record);
-      if (verdict === null) return null;
-      passedBeforeMs = verdict.clearance?.atMs ?? 0;
-      const band = bandOfSession(verdict, project.likelyBotThreshold);
-      return withClearance(record, { atMs: nowMs, band, userAgentHash: userAgentHash(userAgent) });
-    };
-    const outcome = await store.rows.change(key, pass, { nonce, expiresAtMs: expiresAt * 1000 });
-    if (outcome === "gone") return goneSession;
+    const isComplete = await this.#reportsScored(token);
+    const decision = new PassDecision(
+      project,
+      visitor,
+      isComplete,
+      this.#options.challengedBand(project, token),
+      now(),
+    );
+    const mark = { nonce, expiresAtMs: expiresAt * 1000 };
+    const outcome = await store.rows.change(sessionKey(project.id, id), (record) => decision.of(record), mark);
+    const { refusal, passedBeforeMs, atMs } = decision;
     if (outcome === "used") {
       onEvent({ projectId: project.id, rule, what: "failed" });
       return refuse("challengeUsed", "this solution was used already; ask for another challenge");
     }
+    if (refusal !== null) {
+      onEvent({ projectId: project.id, rule, what: "failed" });
+      return refusal;
+    }
+    if (outcome === "gone") return goneSession;
     // Of the challenges that a session asked for beside the one that counts, its first pass counts, whichever it is of.
     const countedRule = passedBeforeMs < data.counted_at_ms ? rule : 0;
     const tookMs = Math.max(0, nowMs - data.issued_at_ms);
     onEvent({ projectId: project.id, rule: countedRule, what: "passed", tookMs });
-    return nowMs;
+    return atMs;
+  }
+
+  /** Waits for the session's reports that are being scored; returns false if that takes too long. */
+  async #reportsScored(token: string): Promise<boolean> {
+    const { isAwaited } = this.#options;
+    const untilMs = performance.now() + limits.challengeReportMs;
+    while (isAwaited(token)) {
+      if (performance.now() >= untilMs) return false;
+      await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+    }
+    return true;
   }
 
   #keysOf({ privateKeyHash }: Project): PuzzleKeys {
@@ -128,11 +180,93 @@ export class Challenges {
   }
 }
 
+const lookEveryMs = 10;
+
+/** Decides what becomes of the session that has brought a solution; on a cluster maybe several times. */
+class PassDecision {
+  refusal: Refusal | null = null;
+  /** When the session last passed; 0 for never. */
+  passedBeforeMs = 0;
+  readonly atMs: number;
+  readonly #project: Project;
+  readonly #visitor: SolvingVisitor;
+  readonly #isComplete: boolean;
+  readonly #challengedBand: Band | null;
+
+  /** `isComplete`: everything that the session has reported is scored. */
+  constructor(
+    project: Project,
+    visitor: SolvingVisitor,
+    isComplete: boolean,
+    challengedBand: Band | null,
+    atMs: number,
+  ) {
+    this.#project = project;
+    this.#visitor = visitor;
+    this.#isComplete = isComplete;
+    this.#challengedBand = challengedBand;
+    this.atMs = atMs;
+  }
+
+  /** Returns the record with the pass or the refusal; null if the session stays as it is, and may use the solution again. */
+  of(record: Buffer): Buffer | null {
+    this.refusal = null;
+    const session = decodeSession(record);
+    if (session === null) return null;
+    const { state, features } = session;
+    this.passedBeforeMs = state.clearance?.atMs ?? 0;
+    this.refusal = refusedStill(state.challengeRefusedAtMs, this.atMs);
+    if (this.refusal !== null) return null;
+    const band = bandOfSession(state, this.#project.likelyBotThreshold);
+    if (isRefusedBand(band)) {
+      this.refusal = refusal(refusedMs);
+      return withRefusal(record, this.atMs);
+    }
+    if (this.#isComplete && !hasReportedEnvironment(features)) {
+      this.refusal = refuse(
+        "challengeRefused",
+        "the session has not reported its environment (an `env` event); try again",
+      );
+      return null;
+    }
+    const { ip, userAgent, requestBand } = this.#visitor;
+    const hash = userAgentHash(userAgent);
+    const mark = networkMark(ip, hash);
+    return withClearance(record, {
+      atMs: this.atMs,
+      band: bandAtPass([band, requestBand, this.#challengedBand].filter((each) => each !== null)),
+      userAgentHash: hash,
+      networks: mark === null ? [] : [mark],
+    });
+  }
+}
+
+const refusedMs = limits.challengeRefusedMs;
+
+/** A refusal, and after how many ms the session may try again. */
+function refusal(ms: number): Refusal {
+  const seconds = Math.ceil(ms / 1000);
+  return refuse("challengeRefused", `the session looks automated; it may try again in ${seconds} s`);
+}
+
+/** Null once the session may try again. A clock that was set back does not prolong it. */
+function refusedStill(refusedAtMs: number | undefined, nowMs: number): Refusal | null {
+  const sinceMs = nowMs - (refusedAtMs ?? 0);
+  return sinceMs >= 0 && sinceMs < refusedMs ? refusal(refusedMs - sinceMs) : null;
+}
+
+function hasReportedEnvironment(packed: Buffer): boolean {
+  const features = unpackFeatures(packed, 0, packed.length);
+  return features === null || features.numbers[F.environmentReported] === 1;
+}
+
+const crowded = refuse("unavailable", "too many challenges at once; try again");
 const goneSession = refuse("unknownSession", "this project has no such session");
 
 const faults = {
-  malformed: "solution must be base64 of JSON {challenge, solution}",
+  malformed: "solution must be base64 of a JSON list of eight {challenge, solution}",
   forged: "solution: the challenge was not made for this project",
+  mixed: "solution: the puzzles must be those of one challenge, each once, in their order",
   wrong: "solution: the challenge is not solved",
   expired: "solution: the challenge has expired",
 } as const;

@@ -2,7 +2,7 @@
 
 import { hashSecret, mintPrivateKey, mintSiteKey } from "../auth/secrets.js";
 import type { AuditAction, AuditValues } from "../contract/audit.js";
-import { type ChallengeSettings, defaultChallengeSettings } from "../contract/challenge.js";
+import { type ChallengeSettings, defaultChallengeSettings, defaultClearanceNetworks } from "../contract/challenge.js";
 import { hourMs } from "../contract/durations.js";
 import type { KeyKind, OldKey, Project } from "../contract/entities.js";
 import { type BotSettings, defaultRequestScoring, type RequestScoring } from "../contract/session.js";
@@ -286,8 +286,8 @@ function requestScoringOf({ requestScoring = defaultRequestScoring }: Project): 
 }
 
 function challengeOf({ challenge = defaultChallengeSettings }: Project): AuditValues {
-  const { enabled, difficulty, clearanceMinutes } = challenge;
-  return { enabled, difficulty, clearance_minutes: clearanceMinutes };
+  const { enabled, difficulty, clearanceMinutes, clearanceNetworks = defaultClearanceNetworks } = challenge;
+  return { enabled, difficulty, clearance_minutes: clearanceMinutes, clearance_networks: clearanceNetworks };
 }
 
 /** The members that are not undefined. */

@@ -1,4 +1,6 @@
 /** Stored sessions as the data plane and the logs see them: the scored state by token, and the logged-in assertion. */
+import { networkUse } from "../challenge/clearance.js";
+import type { Clearance } from "../contract/challenge.js";
 import type { ProjectSettings, ScoredState } from "../contract/session.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import { type ExplainedDetection, explain } from "../engines/score.js";
@@ -11,10 +13,12 @@ import {
   decodeSession,
   hasClearance,
   loggedInAtMs,
+  withClearance,
   withLoggedInAt,
 } from "../store/session-record.js";
 import type { Freshness } from "../store/session-rows.js";
 import type { Store } from "../store/store.js";
+import type { ClearanceUse } from "../verdict/resolve.js";
 import { stateStamp } from "../verdict/verdict-reader.js";
 import type { LogPage } from "./cursor.js";
 import {
@@ -39,6 +43,8 @@ export class Sessions {
   readonly #store: Store;
   /** Of the read that is just being made. */
   readonly #key = Buffer.alloc(sessionKeyBytes);
+  /** Changes of clearances under way, by session. */
+  readonly #uses = new Map<string, Promise<unknown>>();
 
   constructor(store: Store) {
     this.#store = store;
@@ -142,6 +148,42 @@ export class Sessions {
     if (id === null) return false;
     const key = sessionKey(projectId, id);
     return (await this.#store.rows.change(key, (record) => withLoggedInAt(record, atMs))) === "changed";
+  }
+
+  /**
+   * Adds a network to the session's clearance, or ends the clearance if it has as many of that family as the project allows. Resolves with what the
+   * clearance is then, null for none. If the store can't be written, the use counts for this answer alone.
+   */
+  async useClearance(
+    project: ProjectSettings,
+    token: string,
+    { clearance, mark }: ClearanceUse,
+  ): Promise<Clearance | null> {
+    const { challenge } = project;
+    const id = decodeSessionToken(token);
+    if (id === null || challenge === undefined) return null;
+    let outcome: Clearance | null = null;
+    const change = (record: Buffer): Buffer | null => {
+      const stored = decodeScoredState(record)?.clearance ?? null;
+      outcome = stored;
+      if (stored === null) return null;
+      const use = networkUse(stored, mark, challenge);
+      if (use === "known") return null;
+      outcome = use === "new" ? { ...stored, networks: [...stored.networks, mark] } : null;
+      return withClearance(record, outcome);
+    };
+    const key = sessionKey(project.id, id);
+    const name = key.toString("latin1");
+    // One after another: on a cluster, many at once would be conflicts.
+    const written = (this.#uses.get(name) ?? Promise.resolve())
+      .then(() => this.#store.rows.change(key, change))
+      .catch(() => {
+        outcome = { ...clearance, networks: [...clearance.networks, mark] };
+      });
+    this.#uses.set(name, written);
+    await written;
+    if (this.#uses.get(name) === written) this.#uses.delete(name);
+    return outcome;
   }
 
   /** The record's bytes: valid until the next read. */

@@ -70,6 +70,9 @@ interface LateBatch {
   ticks: number;
 }
 
+/** How full the queue may be of batches that a pass is decided by. */
+const awaitedShare = 1.25;
+
 /** One per HTTP thread, in front of the scoring threads of its pool. */
 export class IngestQueue {
   readonly #options: QueueOptions;
@@ -121,10 +124,15 @@ export class IngestQueue {
     this.#options.meter.add("batchesNoRoom");
   }
 
-  /** Queues a batch and settles it later. Returns false if the batch is shed; nothing of it is kept then. */
-  offer(request: UnscoredRequest, settle: Settle): boolean {
-    if (this.sheds(request.body.length)) return false;
-    const score = this.#bytes <= this.#options.sampleAboveBytes;
+  /**
+   * Queues a batch and settles it later. Returns false if the batch is shed; nothing of it is kept then. `isAwaited`: a pass is decided by it, so it is
+   * scored and not shed, unless such batches fill a quarter more than the queue.
+   */
+  offer(request: UnscoredRequest, settle: Settle, isAwaited = false): boolean {
+    const { length } = request.body;
+    const hasRoom = isAwaited && this.#bytes + length <= this.#options.shedAboveBytes * awaitedShare;
+    if (!hasRoom && this.sheds(length)) return false;
+    const score = isAwaited || this.#bytes <= this.#options.sampleAboveBytes;
     if (!score) {
       this.#sampled++;
       this.#options.meter.add("batchesSampled");

@@ -11,8 +11,9 @@ export interface ChallengePage {
   readonly siteKey: string;
   /** Where the visitor's browser finds `/sdk.js` and `/challenge.js`; "" for the site's own address. */
   readonly scriptOrigin: string;
-  /** The cookie that holds the token. */
+  /** The cookie that holds the token, and the domain that the site's own pages set it for; "" for their host alone. */
   readonly cookieName: string;
+  readonly cookieDomain: string;
   /** The site's name, as visitors know it: its host. */
   readonly site: string;
   /** Of the request: what a form posted is not sent again by loading the address anew. */
@@ -26,8 +27,10 @@ export interface ChallengePage {
 export const challengeStyle =
   ":root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:12vh auto;padding:0 1rem;overflow-wrap:anywhere}" +
   "progress{width:100%}button{font:inherit;padding:.5rem 1rem}code{user-select:all}" +
+  // `challenge.js` takes the element away as soon as it runs: it shows itself where no script does.
+  ".late{visibility:hidden;animation:late 0s 15s forwards}@keyframes late{to{visibility:visible}}" +
   "@media(prefers-reduced-motion:reduce){progress{display:none}}";
-const styleHash = "sha256-6e9BhvNXPIFShcTXUqz/MEiuNPg81W5+jNhM1ko8UkM=";
+const styleHash = "sha256-f9HGHR/9cWIkuR3sgQoela3fkKrceZxnWwXQ4JAqiOE=";
 
 /** 403 with the page for a visitor who takes HTML, else with JSON that names the code. Never cached. Never throws. */
 export function challengeResponse(page: ChallengePage, accept: string): DenialResponse {
@@ -39,7 +42,7 @@ function pageResponse(page: ChallengePage): DenialResponse {
   const source = page.scriptOrigin === "" ? "'self'" : originOf(page.scriptOrigin);
   const policy =
     `default-src 'none'; script-src ${source}; connect-src ${source}; worker-src ${source}; style-src '${styleHash}'; img-src data:; ` +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types verdictd";
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'self'; require-trusted-types-for 'script'; trusted-types verdictd";
   return {
     status: 403,
     headers: {
@@ -64,7 +67,16 @@ function originOf(address: string): string {
   }
 }
 
-function html({ siteKey, scriptOrigin, cookieName, site, method, acceptLanguage, verdictId }: ChallengePage): string {
+function html({
+  siteKey,
+  scriptOrigin,
+  cookieName,
+  cookieDomain,
+  site,
+  method,
+  acceptLanguage,
+  verdictId,
+}: ChallengePage): string {
   const language = pageLanguage(acceptLanguage);
   const texts = challengeTexts[language]!;
   const base = scriptOrigin.replace(/\/+$/, "");
@@ -72,11 +84,13 @@ function html({ siteKey, scriptOrigin, cookieName, site, method, acceptLanguage,
   const data = {
     done: texts.done,
     failed: texts.failed,
+    refused: texts.refused,
     again: texts.again,
     ...(isForm && { form: texts.form, back: texts.back }),
   };
   const attributes = Object.entries(data).map(([name, text]) => ` data-${name}="${escapeHtml(text)}"`);
   const reference = verdictId === "" ? "" : `<p>${texts.reference} <code>${escapeHtml(verdictId)}</code></p>\n`;
+  const domain = cookieDomain === "" ? "" : ` data-cookie-domain="${escapeHtml(cookieDomain)}"`;
   const name = site === "" ? "" : `<p>${escapeHtml(site)}</p>\n`;
   return `<!doctype html>
 <html lang="${language}" dir="${language === "ar" ? "rtl" : "ltr"}">
@@ -85,7 +99,7 @@ function html({ siteKey, scriptOrigin, cookieName, site, method, acceptLanguage,
 <meta name="robots" content="noindex">
 <title>${escapeHtml(texts.title)}</title>
 <style>${challengeStyle}</style>
-<script defer src="${escapeHtml(base)}/sdk.js" data-site-key="${escapeHtml(siteKey)}" data-cookie-name="${escapeHtml(cookieName)}"></script>
+<script defer src="${escapeHtml(base)}/sdk.js" data-site-key="${escapeHtml(siteKey)}" data-cookie-name="${escapeHtml(cookieName)}"${domain}></script>
 <script type="module" src="${escapeHtml(base)}/challenge.js"></script>
 <main data-verdictd${attributes.join("")}>
 <h1>${escapeHtml(texts.title)}</h1>
@@ -93,7 +107,8 @@ ${name}<p>${escapeHtml(texts.message)}</p>
 <progress aria-label="${escapeHtml(texts.working)}"></progress>
 <p role="status">${escapeHtml(texts.working)}</p>
 <noscript><p>${escapeHtml(texts.noScript)}</p></noscript>
-${reference}</main>
+${reference}<p class="late">${escapeHtml(texts.late)} <a href="">${escapeHtml(texts.again)}</a></p>
+</main>
 </html>
 `;
 }

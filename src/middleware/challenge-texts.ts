@@ -8,6 +8,10 @@ export interface ChallengeTexts {
   readonly working: string;
   readonly done: string;
   readonly failed: string;
+  /** It was not confirmed that a person is there, or that did not hold. */
+  readonly refused: string;
+  /** Where the page's script does not come. */
+  readonly late: string;
   readonly again: string;
   /** For a form that was posted: it was not sent. */
   readonly form: string;
@@ -26,6 +30,9 @@ export const challengeTexts: Readonly<Record<string, ChallengeTexts>> = {
     working: "Checking…",
     done: "Done. The page is loading.",
     failed: "The check did not work. Please check your connection and try again.",
+    refused:
+      "We could not confirm that you are a person. You can try again in 30 seconds. If that does not help, give the site’s support the reference below.",
+    late: "This check is taking too long: a part of the page did not load.",
     again: "Try again",
     form: "Done. Your form was not sent. Please go back and send it again.",
     back: "Go back",
@@ -40,6 +47,9 @@ export const challengeTexts: Readonly<Record<string, ChallengeTexts>> = {
     working: "Prüfung läuft …",
     done: "Fertig. Die Seite wird geladen.",
     failed: "Die Prüfung hat nicht geklappt. Bitte prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal.",
+    refused:
+      "Wir konnten nicht bestätigen, dass Sie ein Mensch sind. In 30 Sekunden können Sie es noch einmal versuchen. Wenn das nicht hilft, nennen Sie dem Support der Website die Referenz unten.",
+    late: "Die Prüfung dauert zu lange: Ein Teil der Seite wurde nicht geladen.",
     again: "Noch einmal versuchen",
     form: "Fertig. Ihr Formular wurde nicht gesendet. Bitte gehen Sie zurück und senden Sie es noch einmal.",
     back: "Zurück",
@@ -54,6 +64,9 @@ export const challengeTexts: Readonly<Record<string, ChallengeTexts>> = {
     working: "Vérification…",
     done: "C’est fait. La page se charge.",
     failed: "La vérification a échoué. Vérifiez votre connexion et réessayez.",
+    refused:
+      "Nous n’avons pas pu confirmer que vous êtes une personne. Vous pourrez réessayer dans 30 secondes. Si cela ne suffit pas, indiquez à l’assistance du site la référence ci-dessous.",
+    late: "La vérification prend trop de temps : une partie de la page ne s’est pas chargée.",
     again: "Réessayer",
     form: "C’est fait. Votre formulaire n’a pas été envoyé. Revenez en arrière et envoyez-le à nouveau.",
     back: "Revenir en arrière",
@@ -67,6 +80,9 @@ export const challengeTexts: Readonly<Record<string, ChallengeTexts>> = {
     working: "Comprobando…",
     done: "Listo. La página se está cargando.",
     failed: "La comprobación no ha funcionado. Revise su conexión e inténtelo de nuevo.",
+    refused:
+      "No hemos podido confirmar que usted es una persona. Puede intentarlo de nuevo en 30 segundos. Si no funciona, indique al soporte del sitio la referencia de abajo.",
+    late: "La comprobación está tardando demasiado: una parte de la página no se ha cargado.",
     again: "Intentar de nuevo",
     form: "Listo. Su formulario no se ha enviado. Vuelva atrás y envíelo de nuevo.",
     back: "Volver",
@@ -81,6 +97,9 @@ export const challengeTexts: Readonly<Record<string, ChallengeTexts>> = {
     working: "Verificando…",
     done: "Pronto. A página está carregando.",
     failed: "A verificação não funcionou. Verifique sua conexão e tente novamente.",
+    refused:
+      "Não foi possível confirmar que você é uma pessoa. Você pode tentar novamente em 30 segundos. Se isso não ajudar, informe ao suporte do site a referência abaixo.",
+    late: "A verificação está demorando demais: uma parte da página não foi carregada.",
     again: "Tentar novamente",
     form: "Pronto. Seu formulário não foi enviado. Volte e envie-o novamente.",
     back: "Voltar",
@@ -94,6 +113,9 @@ export const challengeTexts: Readonly<Record<string, ChallengeTexts>> = {
     working: "確認しています…",
     done: "確認できました。ページを読み込んでいます。",
     failed: "確認できませんでした。接続を確認して、もう一度お試しください。",
+    refused:
+      "人による操作であることを確認できませんでした。30秒後にもう一度お試しいただけます。解決しない場合は、下の参照番号をサイトのサポートにお知らせください。",
+    late: "確認に時間がかかりすぎています。ページの一部を読み込めませんでした。",
     again: "もう一度試す",
     form: "確認できました。フォームは送信されていません。前のページに戻り、もう一度送信してください。",
     back: "戻る",
@@ -107,6 +129,8 @@ export const challengeTexts: Readonly<Record<string, ChallengeTexts>> = {
     working: "正在确认…",
     done: "已完成。正在加载页面。",
     failed: "确认未成功。请检查网络连接后重试。",
+    refused: "我们无法确认您是真人访问。您可以在 30 秒后重试。如果仍不成功，请将下方的编号告知网站客服。",
+    late: "确认耗时过长：页面的一部分未能加载。",
     again: "重试",
     form: "已完成。您的表单尚未提交，请返回并重新提交。",
     back: "返回",
@@ -119,6 +143,9 @@ export const challengeTexts: Readonly<Record<string, ChallengeTexts>> = {
     working: "جارٍ التحقق…",
     done: "تم. جارٍ تحميل الصفحة.",
     failed: "لم ينجح التحقق. يُرجى التأكد من الاتصال والمحاولة مرة أخرى.",
+    refused:
+      "لم نتمكن من التأكد من أنك شخص حقيقي. يمكنك المحاولة مرة أخرى بعد 30 ثانية. إذا لم ينجح ذلك، فزوّد دعم الموقع بالرقم المرجعي أدناه.",
+    late: "يستغرق التحقق وقتًا أطول من اللازم: لم يُحمَّل جزء من الصفحة.",
     again: "حاول مرة أخرى",
     form: "تم. لم يُرسَل النموذج. يُرجى العودة وإرساله مرة أخرى.",
     back: "رجوع",

@@ -35,6 +35,11 @@ export interface GuardOptions<Challenge> {
   readonly client: VerdictClient | ClientOptions;
   /** Default `service_session`. */
   readonly cookieName?: string;
+  /**
+   * Domain of that cookie, as the SDK's `cookieDomain`: of the one that `issueToken` sets and of the one of the challenge's page; default the host
+   * alone.
+   */
+  readonly cookieDomain?: string;
   /** For pages without cookies; default `X-Service-Session`. */
   readonly headerName?: string;
   /**
@@ -47,8 +52,6 @@ export interface GuardOptions<Challenge> {
    * from its first request on; default false. Such an answer gets `Cache-Control: private`, unless the application set `no-store`. Means `requests`.
    */
   readonly issueToken?: boolean;
-  /** Domain of that cookie, as the SDK's `cookieDomain`; default the host alone. */
-  readonly cookieDomain?: string;
   /**
    * How long to wait for the report of a session that sent none yet, or none in the last 2 s: ms from 0 to 1000, or a function of the request;
    * default 0. 400 is good for a POST that matters. Means `requests`.
@@ -271,7 +274,9 @@ export class Guard<Challenge> {
     };
     if (this.#page !== null) {
       const { host: site = "", method = "" } = visit.context;
-      const page = { ...this.#page, cookieName: this.#cookieName, site, method, acceptLanguage, verdictId };
+      const { cookieDomain = "" } = this.#options;
+      const cookie = { cookieName: this.#cookieName, cookieDomain };
+      const page = { ...this.#page, ...cookie, site, method, acceptLanguage, verdictId };
       return challenged(challengeResponse(page, accept));
     }
     if (this.#options.challenge === "page") {

@@ -1,6 +1,7 @@
 /** Composes what is recorded besides sessions: counts, blocks, timelines, challenges, token use. `http-thread.ts` has them written. */
 import type { Credentials } from "../auth/credentials.js";
 import { TokenUses } from "../auth/token-uses.js";
+import { AskedSessions } from "../challenge/asked-sessions.js";
 import { ChallengingRules } from "../challenge/challenging-rules.js";
 import { Challenges } from "../control-plane/challenges.js";
 import { VerdictFeed } from "../live/verdict-feed.js";
@@ -54,9 +55,14 @@ export function buildRecording(thread: ThreadContext, credentials: Credentials, 
 /** Records the challenges that sessions get and pass, and which rule asked for each. */
 function buildChallenges({ store, meters, shared, now }: ThreadContext, traffic: TrafficCounter) {
   const challengingRules = new ChallengingRules(shared.challengingRules);
+  const askedSessions = new AskedSessions(shared.askedSessions);
   const challenges = new Challenges({
     store,
-    causeOf: (project, token, nowMs) => challengingRules.take(project.id, token, nowMs),
+    causeOf: (project, token, { ip, userAgent }, nowMs) =>
+      challengingRules.take({ projectId: project.id, token, ip, userAgent }, nowMs),
+    challengedBand: (project, token) => challengingRules.bandOf(project.id, token),
+    onAsked: (token, nowMs) => askedSessions.record(token, nowMs),
+    isAwaited: (token) => askedSessions.isAwaited(token),
     onEvent: (event) => {
       const counts = { [event.what]: 1, ...(event.what === "passed" && { passedMs: event.tookMs }) };
       traffic.countChallenge(event.projectId, event.rule, counts, now());
@@ -64,5 +70,5 @@ function buildChallenges({ store, meters, shared, now }: ThreadContext, traffic:
     },
     now,
   });
-  return { challenges, challengingRules };
+  return { challenges, challengingRules, askedSessions };
 }

@@ -90,8 +90,8 @@ export function buildRoutes(services: RoutedServices): Route[] {
 function dataPlaneRoutes({ thread, controlPlane, visitors, recording, verdicts, queue }: RoutedServices): Route[] {
   const { config, log, meters, reads, disk, now, onFailure } = thread;
   const { credentials, sessions } = controlPlane;
-  const { timelines, challenges } = recording;
-  const { requestVerdicts, onBlocked } = verdicts;
+  const { timelines, challenges, askedSessions } = recording;
+  const { requestVerdicts, bandOfRequest, onBlocked } = verdicts;
   const trusted = trustedProxies(config.trustedProxies);
   const visitorIp = (lastHop: string, forwardedFor: string) => clientIp(lastHop, forwardedFor, trusted);
   const onTrimmed = trimmingCounter(meters.services);
@@ -111,11 +111,12 @@ function dataPlaneRoutes({ thread, controlPlane, visitors, recording, verdicts, 
       clientIp: visitorIp,
       identities: visitors.identities,
       timelines,
+      askedSessions,
       now,
       onFailure,
     }),
     ...startTicketRoutes({ credentials, clientIp: visitorIp, now }),
-    ...challengeRoutes({ credentials, sessions, challenges, onFailure }),
+    ...challengeRoutes({ credentials, sessions, challenges, clientIp: visitorIp, bandOfRequest, onFailure }),
     verdictRoute({ credentials, verdicts: verdicts.verdicts, canonicalIp, onBlocked }),
     requestVerdictRoute({
       credentials,

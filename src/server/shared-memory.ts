@@ -1,4 +1,5 @@
 /** Memory that all HTTP threads of a process share besides the store: created once at start, and passed to each thread. */
+import { newAskedSessions } from "../challenge/asked-sessions.js";
 import { newChallengingRules } from "../challenge/challenging-rules.js";
 import { newConfigState } from "../cluster-store/config/config-state.js";
 import { newOutage } from "../cluster-store/outage-log.js";
@@ -11,6 +12,8 @@ import { newNonceTable } from "../signed-agents/nonces.js";
 export interface SharedMemory {
   readonly readiness: SharedArrayBuffer;
   readonly challengingRules: SharedArrayBuffer;
+  /** Sessions that asked for a challenge. */
+  readonly askedSessions: SharedArrayBuffer;
   /** Of signed requests. */
   readonly nonces: SharedArrayBuffer;
   /** Network facts at start; `RunningServer.useNetwork` replaces them. */
@@ -28,6 +31,7 @@ export function newSharedMemory(httpThreads: number, network = shippedFacts()): 
   return {
     readiness: newReadinessBoard(httpThreads),
     challengingRules: newChallengingRules(),
+    askedSessions: newAskedSessions(),
     nonces: newNonceTable(),
     network,
     requestRates: newRates(),

@@ -1,7 +1,9 @@
 /** Composes what answers verdict reads and judged requests: its sources, and what it records of each answer. */
 import { bytesOfMib } from "../config/config.js";
+import { neutralScore } from "../contract/evidence.js";
 import { isIssuedToken, issueToken } from "../contract/issued-token.js";
-import type { ProjectSettings } from "../contract/session.js";
+import type { VerdictQuestion } from "../contract/judged-request.js";
+import { defaultRequestScoring, type ProjectSettings, type ScoredState } from "../contract/session.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import { ProjectHosts } from "../control-plane/project-hosts.js";
 import type { Rules } from "../control-plane/rules.js";
@@ -16,6 +18,7 @@ import { addressSubject, type Blocks, sessionSubject } from "../recording/blocks
 import { examine } from "../requests/examiner.js";
 import { LongWork } from "../runtime/long-work.js";
 import { erasedTokenHash } from "../store/erased-token.js";
+import { bandOf } from "../verdict/bands.js";
 import { type RequestVerdictSources, RequestVerdicts } from "../verdict/request-verdicts.js";
 import { hasState, VerdictReader } from "../verdict/verdict-reader.js";
 import type { Recording } from "./recording.js";
@@ -52,6 +55,13 @@ export function buildVerdicts(thread: ThreadContext, stored: Stored, visitors: V
   return {
     verdicts,
     requestVerdicts: new RequestVerdicts(sources, verdicts),
+    /** The band of a request by itself, null where the project does not judge requests. */
+    bandOfRequest: async (project: ProjectSettings, question: VerdictQuestion, state: ScoredState) => {
+      if (!(project.requestScoring ?? defaultRequestScoring).enabled) return null;
+      const { score } = await sources.examine(project, question, state, thread.now());
+      const engineScores = { heuristics: score, js_detection: null, behavioral: null };
+      return bandOf(engineScores, score ?? neutralScore, project.likelyBotThreshold);
+    },
     onBlocked: blockReferrer(recording.blocks),
   };
 }
@@ -86,6 +96,7 @@ function whatVerdictsRead(
       isUnanswered: (projectId, token) => sessions.isUnanswered(projectId, token),
     }),
     scoredState: (projectId, token) => sessions.scoredState(projectId, token),
+    useClearance: (project, token, use) => sessions.useClearance(project, token, use),
     stateStamp: (project, token, nowMs) => sessions.stateStamp(project, token, nowMs),
     rulesOf: (project) => rules.ready(project),
     verifiedBotAt,
@@ -111,8 +122,9 @@ function computedRecorder(
       const matched = logged.includes(rule) ? logged : [...logged, rule];
       traffic.countRules(project.id, matched, token === null ? "request" : "session", now());
     }
-    if (verdict.action === "challenge" && rule !== null && token !== null) {
-      challengingRules.record(project.id, token, rule.id);
+    if (verdict.action === "challenge" && rule !== null) {
+      const { ip = "", userAgent = "" } = context;
+      challengingRules.record({ projectId: project.id, token, ip, userAgent }, rule.id, verdict.verdict);
     }
     if (!blocked || rule === null) return;
     if (!disk.hasRoom) {

@@ -5,7 +5,7 @@
  * | at      | what                                                                   |
  * |---------|------------------------------------------------------------------------|
  * | 0       | u8 layout version                                                      |
- * | 1       | u8 flags: 1 scored, 2 padded, 4 cleared, 8 has an address proof, 32 has a contact key |
+ * | 1       | u8 flags: 1 scored, 2 padded, 4 cleared, 8 has an address proof, 16 has been challenged, 32 has a contact key |
  * | 2, 3, 4 | u8 score of heuristics, JS detection, behavioural; 0: abstained        |
  * | 5       | u8 combined score; 0: not computed                                     |
  * | 6       | u8 verified-bot category, 1 + index; 0: none                           |
@@ -17,6 +17,7 @@
  * | 36      | u16 bytes of path, host, user agent; u8 of address and bot name        |
  * | 44      | u16 number of request ids r                                            |
  * | 46      | cleared: f64 passed at, ms; u8 band; 8 bytes of the user agent's hash  |
+ * | …       | challenged: f64 refused at, ms (0: never); u8 number of networks m; m × u32 networks of the clearance |
  * | …       | n × u32 detection ids, then the five texts                             |
  * | proof   | 8 bytes of `contract/address-proof.ts`                                 |
  * | …       | r × 8 bytes of request-id hashes (as `seen-ids.ts` holds them), then the features |
@@ -38,6 +39,10 @@ const paddedFlag = 2;
 const clearedFlag = 4;
 const clearanceBytes = 17;
 const proofFlag = 8;
+const challengedFlag = 16;
+/** Before its networks. */
+const challengedBytes = 9;
+const networksMax = 32;
 const contactFlag = 32;
 /** The key and the length of the padding. */
 const contactBytes = idempotencyKeyBytes + 2;
@@ -68,6 +73,8 @@ function bytesMaxOf({ seenIds, features }: SessionRecord): number {
   return (
     headBytes +
     clearanceBytes +
+    challengedBytes +
+    4 * networksMax +
     4 * 255 +
     3 * textBytesMax +
     2 * shortTextBytesMax +
@@ -109,6 +116,14 @@ export function encodeSession(record: SessionRecord): Buffer {
   if (state.clearance !== null) {
     bytes[1]! |= clearedFlag;
     at = writeClearance(bytes, state.clearance);
+  }
+  const { clearance, challengeRefusedAtMs = 0 } = state;
+  const networks = clearance === null ? [] : clearance.networks.slice(0, networksMax);
+  if (networks.length > 0 || challengeRefusedAtMs > 0) {
+    bytes[1]! |= challengedFlag;
+    at = bytes.writeDoubleLE(challengeRefusedAtMs, at);
+    at = bytes.writeUInt8(networks.length, at);
+    for (const network of networks) at = bytes.writeUInt32LE(network, at);
   }
   for (let index = 0; index < idCount; index++) at = bytes.writeUInt32LE(state.detectionIds[index]!, at);
   const { path, host, userAgent, ip } = state.last;
@@ -171,6 +186,7 @@ export function decodeScoredState(bytes: Buffer): ScoredState | null {
   const botName = text(bytes[43]!);
   // Most have none, and an index of -1 would be looked up as a name.
   const category = bytes[6] === 0 ? undefined : verifiedBotCategories[bytes[6]! - 1];
+  const refusedAtMs = challengeRefusedAtMs(bytes);
   return {
     scored: (bytes[1]! & scoredFlag) !== 0,
     engineScores: {
@@ -186,6 +202,7 @@ export function decodeScoredState(bytes: Buffer): ScoredState | null {
     lastSeenMs: bytes.readDoubleLE(16),
     loggedInAtMs: bytes.readDoubleLE(24),
     clearance: readClearance(bytes),
+    ...(refusedAtMs > 0 && { challengeRefusedAtMs: refusedAtMs }),
     eventCount: bytes.readUInt32LE(32),
     last: { path, host, userAgent, ip },
   };
@@ -247,7 +264,21 @@ function seenIdsOffset(bytes: Buffer): number {
 
 /** Where the texts begin: behind the detection ids. */
 function textsOffset(bytes: Buffer): number {
-  return headBytes + ((bytes[1]! & clearedFlag) === 0 ? 0 : clearanceBytes) + 4 * bytes[7]!;
+  const challengedAt = challengedOffset(bytes);
+  const isChallenged = (bytes[1]! & challengedFlag) !== 0;
+  const ownBytes = isChallenged ? challengedBytes + 4 * (bytes[challengedAt + challengedBytes - 1] ?? 0) : 0;
+  return challengedAt + ownBytes + 4 * bytes[7]!;
+}
+
+/** Where refusal and networks begin, or would begin. */
+function challengedOffset(bytes: Buffer): number {
+  return headBytes + ((bytes[1]! & clearedFlag) === 0 ? 0 : clearanceBytes);
+}
+
+function readNetworks(bytes: Buffer): number[] {
+  if ((bytes[1]! & challengedFlag) === 0) return [];
+  const at = challengedOffset(bytes) + challengedBytes;
+  return Array.from({ length: bytes[at - 1]! }, (_, index) => bytes.readUInt32LE(at + 4 * index));
 }
 
 function writeClearance(bytes: Buffer, { atMs, band, userAgentHash }: Clearance): number {
@@ -263,6 +294,7 @@ function readClearance(bytes: Buffer): Clearance | null {
     atMs: bytes.readDoubleLE(headBytes),
     band: bands[bytes[headBytes + 8]!] ?? "verified",
     userAgentHash: bytes.toString("latin1", headBytes + 9, headBytes + clearanceBytes),
+    networks: readNetworks(bytes),
   };
 }
 
@@ -293,10 +325,24 @@ export function withLoggedInAt(bytes: Buffer, atMs: number): Buffer {
   return copy;
 }
 
-/** The record with the clearance set, its own bytes; null when it can't be decoded. */
-export function withClearance(bytes: Buffer, clearance: Clearance): Buffer | null {
+/** When a pass was last refused to the session, ms; 0: never. Reads a few bytes of a record that is whole. */
+function challengeRefusedAtMs(bytes: Buffer): number {
+  return (bytes[1]! & challengedFlag) === 0 ? 0 : bytes.readDoubleLE(challengedOffset(bytes));
+}
+
+/** The record with the clearance set or removed, its own bytes; null when it can't be decoded. */
+export function withClearance(bytes: Buffer, clearance: Clearance | null): Buffer | null {
   const record = decodeSession(bytes);
   if (record === null) return null;
   record.state.clearance = clearance;
+  return Buffer.from(encodeSession(record));
+}
+
+/** The record of a session that is refused a pass: without a clearance; null when it can't be decoded. */
+export function withRefusal(bytes: Buffer, atMs: number): Buffer | null {
+  const record = decodeSession(bytes);
+  if (record === null) return null;
+  record.state.clearance = null;
+  record.state.challengeRefusedAtMs = atMs;
   return Buffer.from(encodeSession(record));
 }

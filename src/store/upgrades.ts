@@ -88,9 +88,11 @@ const rowsByAccount: Upgrade = { to: 6, apply: indexAccountRows };
 
 /** What names a session is found by it. */
 const rowsOfSessions: Upgrade = { to: 7, apply: nameRows };
+/** Sessions may hold when a pass was refused and the networks of a clearance: as `clearances`. */
+const challenged: Upgrade = { to: 8, apply: () => {} };
 
 /** This build's. Raise the version together with a step in `upgrades`. */
 export const currentSchema: Schema = {
-  version: 7,
-  upgrades: [bucketsOfShingles, shortContactRows, clearances, oneFile, rowsByAccount, rowsOfSessions],
+  version: 8,
+  upgrades: [bucketsOfShingles, shortContactRows, clearances, oneFile, rowsByAccount, rowsOfSessions, challenged],
 };

@@ -68,16 +68,24 @@ export class RequestVerdicts {
     const freshToken = this.#freshToken(project, question);
     if (!(project.requestScoring ?? defaultRequestScoring).enabled) {
       const text = this.#reader.answer(project, sessionToken, askedWith(request.context));
-      return { text, subject: text.verdict.score > 0 ? "session" : "request", signedAgent: undefined, freshToken };
+      const answered = (told: VerdictText): RequestAnswer => ({
+        text: told,
+        subject: told.verdict.score > 0 ? "session" : "request",
+        signedAgent: undefined,
+        freshToken,
+      });
+      return text instanceof Promise ? text.then(answered) : answered(text);
     }
     const nowMs = this.#sources.now();
     try {
       const state = sessionToken === null ? null : this.#sources.scoredState(project.id, sessionToken);
       const evidence = this.#sources.examine(project, question, state, nowMs);
-      if (!(evidence instanceof Promise)) return this.#resolve(project, question, state, evidence, freshToken, nowMs);
-      return evidence
-        .then((found) => this.#resolve(project, question, state, found, freshToken, nowMs))
-        .catch((error: unknown) => this.#failedOpen(project, question, error, nowMs));
+      const answer =
+        evidence instanceof Promise
+          ? evidence.then((found) => this.#resolve(project, question, state, found, freshToken, nowMs))
+          : this.#resolve(project, question, state, evidence, freshToken, nowMs);
+      if (!(answer instanceof Promise)) return answer;
+      return answer.catch((error: unknown) => this.#failedOpen(project, question, error, nowMs));
     } catch (error) {
       return this.#failedOpen(project, question, error, nowMs);
     }
@@ -85,19 +93,27 @@ export class RequestVerdicts {
 
   #resolve(
     project: ProjectSettings,
-    { sessionToken, request: { context } }: VerdictQuestion,
+    question: VerdictQuestion,
     state: ScoredState | null,
     evidence: ExaminedRequest,
     freshToken: string | null,
     nowMs: number,
-  ): RequestAnswer {
+  ): RequestAnswer | Promise<RequestAnswer> {
     const sources = this.#sources;
+    const { sessionToken, request } = question;
+    const { context } = request;
     const { addresses } = sources;
     const known = state === null ? null : verifiedBotOf(state, context, sources.verifiedBotAt);
     const verifiedBot = known ?? evidence.verifiedBot;
     const rules = sources.rulesOf(project);
     const decision = decide({ state, request: evidence, project, rules, context, verifiedBot, addresses, nowMs });
     if (decision === null) throw new Error("a request was not judged");
+    const { clearanceUse } = decision;
+    if (clearanceUse !== undefined && sources.useClearance !== undefined && state !== null && sessionToken !== null) {
+      return sources
+        .useClearance(project, sessionToken, clearanceUse)
+        .then((clearance) => this.#resolve(project, question, { ...state, clearance }, evidence, freshToken, nowMs));
+    }
     const text = this.#texts.of(decision.verdict);
     const { rule, logged, blocked, isOverBudget } = decision;
     const token = state === null ? null : sessionToken;

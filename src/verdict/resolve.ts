@@ -2,7 +2,7 @@
  * Decides a verdict from a stored session, a visitor's request or both, in the contract's order: verified bot, static resource, rules, allow; then
  * the logged-in policy. Pure: time, rules and results of look-ups are arguments.
  */
-import { isStanding, userAgentHash } from "../challenge/clearance.js";
+import { isStanding, networkMark, networkUse, userAgentHash } from "../challenge/clearance.js";
 import type { Clearance } from "../contract/challenge.js";
 import type { DeclaredBot } from "../contract/declared-bots.js";
 import { type LastRequest, neutralScore } from "../contract/evidence.js";
@@ -15,7 +15,7 @@ import { noUserAgent } from "../contract/visitor-request.js";
 import { limits } from "../limits.js";
 import { type EvaluatedRule, evaluateRules } from "../rules/evaluate.js";
 import { type RuleFacts, RuleInput, type SearchFacts } from "../rules/input.js";
-import { bandOf, bandOfScore, bandOfSession } from "./bands.js";
+import { bandOf, bandOfScore } from "./bands.js";
 import { failOpenReason } from "./reason.js";
 import { isStaticResource } from "./static-resource.js";
 import { describe, type MeaningOf, type ProvedBot, type UnwordedVerdict } from "./verdict-text.js";
@@ -37,12 +37,21 @@ export interface Decision {
   readonly logged: readonly NamedRule[];
   /** True when a rule caused the verdict's action and it is a block: it is recorded. */
   readonly blocked: boolean;
+  /** Set if the session's clearance was asked for from a network that it does not have yet: store that, and decide again with what it is then. */
+  readonly clearanceUse?: ClearanceUse;
   /** Whether the rules exceeded a verdict's budget (`limits.ruleStepsMax`) before one decided. */
   readonly isOverBudget: boolean;
 }
 
+/** A use of a clearance from a further network. */
+export interface ClearanceUse {
+  readonly clearance: Clearance;
+  /** The network's `networkMark`. */
+  readonly mark: number;
+}
+
 /** A worded decision. */
-export interface WordedDecision extends Omit<Decision, "verdict"> {
+export interface WordedDecision extends Omit<Decision, "verdict" | "clearanceUse"> {
   readonly verdict: Verdict;
 }
 
@@ -113,19 +122,27 @@ export function decide(input: DecideInput): Decision | null {
   if (!project.botSettings.protectStatic && context.path !== undefined && isStaticResource(context.path)) {
     return unruled(unworded("allow", "Allowed: static resources are not protected."));
   }
-  const clearance = clearanceFor(input);
+  const clearance = new ClearanceQuestion(input, band);
   const facts = ruleFacts(input, { engineScores, score, detectionIds }, band, proved, clearance);
   const { action, terminating, logged, isOverBudget } = evaluateRules(input.rules, new RuleInput(facts));
   const softened = state !== null && isShelterable(band) && isLoggedIn(state, input.nowMs);
   const asked = softened ? softenedAction(project.botSettings.loggedInPolicy, action) : action;
   const rule = terminating ?? logged[0] ?? null;
   const words = ruleReason(rule, action, asked, project.botSettings.loggedInPolicy);
-  const passed = asked === "challenge" ? clearance() : null;
+  const passed = asked === "challenge" ? clearance.held() : null;
   const enforced = passed === null ? asked : "allow";
   const decided = passed === null ? words : `${words} Passed at ${new Date(passed.atMs).toISOString()}.`;
   const because = isOverBudget ? `${decided} ${overBudgetReason}`.trimStart() : decided;
   const blocked = enforced === "block" && terminating !== null;
-  return { verdict: unworded(enforced, because), rule, logged, blocked, isOverBudget };
+  const { use } = clearance;
+  return {
+    verdict: unworded(enforced, because),
+    rule,
+    logged,
+    blocked,
+    isOverBudget,
+    ...(use !== null && { clearanceUse: use }),
+  };
 }
 
 /**
@@ -139,7 +156,7 @@ export function ruleInput(input: DecideInput, search?: SearchFacts): RuleInput |
   if (scored === null && proved === null) return null;
   const known = scored ?? unscored;
   const band = proved === null ? bandOf(known.engineScores, known.score, project.likelyBotThreshold) : "verified";
-  return new RuleInput({ ...ruleFacts(input, known, band, proved, clearanceFor(input)), search });
+  return new RuleInput({ ...ruleFacts(input, known, band, proved, new ClearanceQuestion(input, band)), search });
 }
 
 /** The engines' results for a session, a request or both. */
@@ -183,24 +200,44 @@ function union(first: readonly number[], second: readonly number[]): number[] {
 const undecided = { rule: null, logged: [], blocked: false, isOverBudget: false } as const;
 const overBudgetReason = "The last rules were not evaluated: those before them used up the budget of one verdict.";
 
-/** Returns the session's clearance if it holds for this request; computed once, and only on demand. */
-function clearanceFor({ state, request, project, context, nowMs }: DecideInput): () => Clearance | null {
-  const clearance = state?.clearance ?? null;
-  const { challenge } = project;
-  if (state === null || clearance === null || challenge === undefined) return noClearance;
-  // Uses the session's own band, as at the pass: the request's evidence may be why it was challenged, and it has passed.
-  const band = bandOfSession(state, project.likelyBotThreshold);
-  if (!isStanding(clearance, band, challenge, nowMs)) return noClearance;
-  let isSameAgent: boolean | undefined;
-  return () => {
-    // A visitor without a user agent does not count as the one who passed.
-    const missing = request?.hasHeaders === true ? noUserAgent : state.last.userAgent;
-    isSameAgent ??= userAgentHash(context.userAgent ?? missing) === clearance.userAgentHash;
-    return isSameAgent ? clearance : null;
-  };
-}
+/** Whether the session's clearance holds for this request; answered once, and only on demand. */
+class ClearanceQuestion {
+  /** Set by the answer, if the network is not one of the clearance's. */
+  use: ClearanceUse | null = null;
+  /** Of a session that has none: `cleared` is missing then. */
+  readonly isPossible: boolean;
+  readonly #input: DecideInput;
+  #held: Clearance | null | undefined;
 
-const noClearance = (): null => null;
+  /** `band`: of session and request together, since a person's clearance must not serve a program that has only the token. */
+  constructor(input: DecideInput, band: Band) {
+    const { state, project, nowMs } = input;
+    const clearance = state?.clearance ?? null;
+    const { challenge } = project;
+    this.#input = input;
+    this.isPossible = clearance !== null && challenge !== undefined && isStanding(clearance, band, challenge, nowMs);
+    if (!this.isPossible) this.#held = null;
+  }
+
+  held(): Clearance | null {
+    if (this.#held === undefined) this.#held = this.#answer();
+    return this.#held;
+  }
+
+  #answer(): Clearance | null {
+    const { state, request, project, context } = this.#input;
+    const clearance = state?.clearance ?? null;
+    if (clearance === null || project.challenge === undefined) return null;
+    // A visitor without a user agent does not count as the one who passed.
+    const missing = request?.hasHeaders === true ? noUserAgent : (state?.last.userAgent ?? "");
+    if (userAgentHash(context.userAgent ?? missing) !== clearance.userAgentHash) return null;
+    // A backend that tells no address can't be helped.
+    const mark = context.ip === undefined ? null : networkMark(context.ip, clearance.userAgentHash);
+    const use = mark === null ? "known" : networkUse(clearance, mark, project.challenge);
+    if (mark !== null && use !== "known") this.use = { clearance, mark };
+    return use === "over" ? null : clearance;
+  }
+}
 
 function unruled(verdict: UnwordedVerdict): Decision {
   return { verdict, ...undecided };
@@ -213,7 +250,7 @@ function ruleFacts(
   { engineScores, score, detectionIds }: Scored,
   band: Band,
   proved: ProvedBot | null,
-  clearance: () => Clearance | null,
+  clearance: ClearanceQuestion,
 ): RuleFacts {
   const last = state?.last ?? noRequest;
   const path = context.path ?? last.path;
@@ -235,7 +272,7 @@ function ruleFacts(
     eventCount: state?.eventCount,
     sessionAgeSeconds: state === null ? undefined : Math.max(0, Math.floor((nowMs - state.firstSeenMs) / 1000)),
     likelyBotThreshold: project.likelyBotThreshold,
-    isCleared: clearance === noClearance ? undefined : () => clearance() !== null,
+    isCleared: clearance.isPossible ? () => clearance.held() !== null : undefined,
     hasSession: state !== null,
     addresses,
     request,

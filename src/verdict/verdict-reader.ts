@@ -1,6 +1,7 @@
 /** Answers verdict reads: uses the cache, or decides by the stored session, and reports each answer. Any failure answers fail-open. */
 import { clearanceEndMs, isStanding } from "../challenge/clearance.js";
 import { addressProof } from "../contract/address-proof.js";
+import type { Clearance } from "../contract/challenge.js";
 import type { ExaminedRequest } from "../contract/judged-request.js";
 import type { VerdictSource } from "../contract/live-verdict.js";
 import type { AddressLookup } from "../contract/network-fact.js";
@@ -10,7 +11,14 @@ import type { VerifiedBot } from "../contract/verified-bots.js";
 import { limits } from "../limits.js";
 import { bandOfSession } from "./bands.js";
 import { unansweredReason } from "./reason.js";
-import { type Decision, decide, failOpenVerdict, type NamedRule, type WordedDecision } from "./resolve.js";
+import {
+  type ClearanceUse,
+  type Decision,
+  decide,
+  failOpenVerdict,
+  type NamedRule,
+  type WordedDecision,
+} from "./resolve.js";
 import { type CachedVerdict, type SentContext, VerdictCache, type VerdictKey } from "./verdict-cache.js";
 import { type MeaningOf, type ProvedBot, type VerdictText, VerdictTexts } from "./verdict-text.js";
 
@@ -61,6 +69,8 @@ export interface VerdictSources {
     asked: AskedContext,
     nowMs: number,
   ) => void;
+  /** Adds a network to the session's clearance, or ends it if it has too many; resolves with what it is then. If absent, networks don't count. */
+  readonly useClearance?: (project: ProjectSettings, token: string, use: ClearanceUse) => Promise<Clearance | null>;
   readonly onFailure: (error: unknown) => void;
   /** Called with every answer that failed open because `isUnanswered`. */
   readonly onUnanswered?: () => void;
@@ -111,13 +121,17 @@ export class VerdictReader {
     return isCached && !hasState(project) ? null : sources.load(project, token);
   }
 
-  /** Returns the verdict as JSON text. Never throws. */
+  /** Returns the verdict as JSON text; the fail-open body where `answer` would take its time. Never throws. */
   read(project: ProjectSettings, token: string, context: RequestContext): string {
-    return this.answer(project, token, askedWith(context)).body;
+    const text = this.answer(project, token, askedWith(context));
+    return text instanceof Promise ? this.#failOpen.body : text.body;
   }
 
-  /** Returns the verdict of a session, null for none. Never throws: an error answers the fail-open body. */
-  answer(project: ProjectSettings, token: string | null, asked: AskedContext): VerdictText {
+  /**
+   * Returns the verdict of a session, null for none; a promise if a clearance is used from a further network. Never throws and never rejects: an error
+   * answers the fail-open body.
+   */
+  answer(project: ProjectSettings, token: string | null, asked: AskedContext): VerdictText | Promise<VerdictText> {
     const nowMs = this.#sources.now();
     try {
       return this.#answer(project, token, asked, nowMs);
@@ -127,7 +141,12 @@ export class VerdictReader {
     }
   }
 
-  #answer(project: ProjectSettings, token: string | null, asked: AskedContext, nowMs: number): VerdictText {
+  #answer(
+    project: ProjectSettings,
+    token: string | null,
+    asked: AskedContext,
+    nowMs: number,
+  ): VerdictText | Promise<VerdictText> {
     if (token === null) return this.#failedOpen(project, token, asked, nowMs);
     const sources = this.#sources;
     const key = keyOf(project, token, asked.sent);
@@ -138,17 +157,39 @@ export class VerdictReader {
     }
     const state = sources.scoredState(project.id, token);
     if (state === null) return this.#failedOpen(project, token, asked, nowMs);
+    return this.#decide(project, token, asked, state, nowMs);
+  }
+
+  #decide(
+    project: ProjectSettings,
+    token: string,
+    asked: AskedContext,
+    state: ScoredState,
+    nowMs: number,
+  ): VerdictText | Promise<VerdictText> {
+    const sources = this.#sources;
     const context = asked.read();
     const rules = sources.rulesOf(project);
     const verifiedBot = verifiedBotOf(state, context, sources.verifiedBotAt);
     const decision = decide({ state, project, rules, context, verifiedBot, addresses: sources.addresses, nowMs });
     if (decision === null) return this.#failedOpen(project, token, asked, nowMs);
+    if (decision.clearanceUse !== undefined && sources.useClearance !== undefined) {
+      return sources
+        .useClearance(project, token, decision.clearanceUse)
+        .then((clearance) => this.#decide(project, token, asked, { ...state, clearance }, nowMs))
+        .catch((error: unknown) => {
+          sources.onFailure(error);
+          return this.#failedOpen(project, token, asked, nowMs);
+        });
+    }
     const text = this.#texts.of(decision.verdict);
     const { rule, logged, blocked, isOverBudget } = decision;
     const on: DecidedOn = { subject: "session", state, request: undefined, proved: verifiedBot };
     sources.onComputed(project, token, context, { verdict: text.verdict, rule, logged, blocked, isOverBudget }, on);
     sources.onAnswer(project, text.verdict, "computed", "session", token, asked, nowMs);
-    if (this.#ttlMs > 0) this.#remember(key, text, state, project, nowMs, endOf(decision));
+    if (this.#ttlMs > 0) {
+      this.#remember(keyOf(project, token, asked.sent), text, state, project, nowMs, endOf(decision));
+    }
     return text;
   }
 

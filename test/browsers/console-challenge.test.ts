@@ -62,7 +62,12 @@ t.test("the challenge is turned on by keyboard, and what the server refuses is t
   await desk.tabTo("Save challenge");
   await keyboard.press("Enter");
   await card.getByRole("status").getByText("Saved: the challenge is on.").waitFor();
-  t.same((await asked("GET", "challenge")).json, { enabled: true, difficulty: "low", clearance_minutes: 45 });
+  t.same((await asked("GET", "challenge")).json, {
+    enabled: true,
+    difficulty: "low",
+    clearance_minutes: 45,
+    clearance_networks: 4,
+  });
   for (const colorScheme of ["dark", "light"] as const) {
     await page.emulateMedia({ colorScheme });
     t.same(await desk.barriers(), [], colorScheme);
@@ -71,7 +76,12 @@ t.test("the challenge is turned on by keyboard, and what the server refuses is t
   await box.uncheck();
   await card.getByRole("button", { name: "Save challenge" }).click();
   await card.getByText("Saved: the challenge is off.").waitFor();
-  t.same((await asked("GET", "challenge")).json, { enabled: false, difficulty: "low", clearance_minutes: 45 });
+  t.same((await asked("GET", "challenge")).json, {
+    enabled: false,
+    difficulty: "low",
+    clearance_minutes: 45,
+    clearance_networks: 4,
+  });
   await desk.go("Rules");
   await desk.says(/Pass rate: not counted, because verdictd’s own challenge is/);
   t.same(desk.broken, []);

@@ -42,7 +42,7 @@ t.test("challenges", async (t) => {
   await scored(human);
 
   await t.test("settings: defaults, partial changes, what is refused", async (t) => {
-    const defaults = { enabled: false, difficulty: "normal", clearance_minutes: 60 };
+    const defaults = { enabled: false, difficulty: "normal", clearance_minutes: 60, clearance_networks: 4 };
     t.same((await server.ask("GET", settingsPath, { token: tenant.token })).json, defaults);
     t.same((await set({})).json, defaults);
     for (const body of [
@@ -51,6 +51,8 @@ t.test("challenges", async (t) => {
       { clearance_minutes: 0 },
       { clearance_minutes: 1441 },
       { clearance_minutes: 1.5 },
+      { clearance_networks: 0 },
+      { clearance_networks: 17 },
     ]) {
       const { status, json } = await set(body);
       t.same([status, json.code], [422, "INVALID_PAYLOAD"], JSON.stringify(body));

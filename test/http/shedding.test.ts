@@ -32,6 +32,7 @@ t.test("a batch that is shed", async (t) => {
     clientIp: (socketAddress) => socketAddress,
     identities: { peek: () => unidentified, resolve: () => Promise.resolve(unidentified) },
     timelines: { follow: () => null },
+    askedSessions: { hasAny: () => false, begin: () => null },
     now: Date.now,
     onFailure: (error) => failures.push(error),
   });

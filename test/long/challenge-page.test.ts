@@ -6,7 +6,7 @@ import AxeBuilder from "axe-core";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { rendererPids } from "../../bench/challenge/slow-renderer.js";
-import { makePuzzle, puzzleKeys } from "../../src/challenge/puzzle.js";
+import { makePuzzles, puzzleKeys } from "../../src/challenge/puzzle.js";
 import { challengeTexts } from "../../src/middleware/challenge-texts.js";
 import { openChallengedSite, sessionScript, untilScored } from "../challenge/challenged-site.js";
 import { launch, noChromium } from "../support/chromium.js";
@@ -178,6 +178,7 @@ t.test("nothing moves for who wants no motion", async (t) => {
     const page = await visit(t, { reducedMotion });
     await bring(page, "working");
     await page.getByRole("status").waitFor();
+    await page.locator(".late").waitFor({ state: "detached" });
     t.equal(await page.locator("progress").isVisible(), isShown, reducedMotion);
     t.same(await page.evaluate("document.getAnimations().length"), 0);
   }
@@ -187,8 +188,10 @@ t.test("nothing moves for who wants no motion", async (t) => {
 async function expiredChallenge(session: string) {
   const project = site.server.store.projects.get(site.tenant.projectId)!;
   const data = { session, issued_at_ms: Date.now() - 601_000, rule: 0, counted_at_ms: 0 };
-  const work = { cost: 1, counterMin: 1, counterMax: 1 };
-  return makePuzzle(puzzleKeys(project.privateKeyHash!), work, data, Math.floor(Date.now() / 1000) - 1);
+  const work = { cost: 1, counterMax: 1 };
+  return {
+    puzzles: await makePuzzles(puzzleKeys(project.privateKeyHash!), work, data, Math.floor(Date.now() / 1000) - 1),
+  };
 }
 
 t.test("a tab that slept until its challenge had expired asks for another, and arrives", async (t) => {

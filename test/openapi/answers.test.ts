@@ -208,8 +208,7 @@ async function askChallenges(ask: AskOperation, service: Service, one: Tenant, l
   }
   good(await service.server.projects.changeChallenge(one.project.id, { enabled: true }));
   const issued = await ask(200, "post", challenges, challenges, { ...site(one.siteKey), body });
-  const { parameters, signature } = issued.json;
-  const solved = { ...body, solution: await solutionOf({ parameters, signature }) };
+  const solved = { ...body, solution: await solutionOf(issued.json) };
   await ask(200, "post", solution, solution, { ...site(one.siteKey), body: solved });
   await ask(409, "post", solution, solution, { ...site(one.siteKey), body: solved });
 }

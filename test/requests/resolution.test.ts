@@ -1,6 +1,6 @@
 /** How a request's evidence and its session's become one verdict. */
 import t from "tap";
-import { userAgentHash } from "../../src/challenge/clearance.js";
+import { networkMark, userAgentHash } from "../../src/challenge/clearance.js";
 import type { ExaminedRequest } from "../../src/contract/judged-request.js";
 import type { ScoredState } from "../../src/contract/session.js";
 import { noUserAgent } from "../../src/contract/visitor-request.js";
@@ -73,7 +73,12 @@ t.test("a missing value makes a comparison false without a session", async (t) =
 });
 
 t.test("a clearance is not carried to whoever sends no user agent", async (t) => {
-  const clearance = { atMs: nowMs - 1000, band: "likely_human", userAgentHash: userAgentHash("UA") } as const;
+  const clearance = {
+    atMs: nowMs - 1000,
+    band: "likely_human",
+    userAgentHash: userAgentHash("UA"),
+    networks: [],
+  } as const;
   const action = (hasHeaders: boolean, userAgent?: string) =>
     decide({
       state: session(80, { clearance }),
@@ -90,21 +95,75 @@ t.test("a clearance is not carried to whoever sends no user agent", async (t) =>
   t.equal(action(true, noUserAgent), "challenge");
 });
 
-t.test(
-  "who was challenged for what a request shows gets in by a pass, until the session's own band is worse",
-  async (t) => {
-    const clearance = { atMs: nowMs - 1000, band: "likely_human", userAgentHash: userAgentHash("UA") } as const;
-    const action = (score: number) =>
-      decide({
-        state: session(score, { clearance }),
-        request: { ...nothing, score: 12, detectionIds: [7] },
-        project: project({}, { challenge: { enabled: true, difficulty: "low", clearanceMinutes: 60 } }),
-        rules: [rule(1, "score < 30 AND cleared", "log"), rule(2, "score < 30", "challenge")],
-        context: { userAgent: "UA" },
-        verifiedBot: null,
-        nowMs,
-      })?.verdict;
-    t.match(action(80), { action: "allow", band: "confident_automated", because: /Passed at/ });
-    t.match(action(20), { action: "challenge" });
-  },
-);
+t.test("a clearance holds for session and request together: not for a worse request than at the pass", (t) => {
+  const at = (band: "likely_human" | "likely_automated") => ({
+    atMs: nowMs - 1000,
+    band,
+    userAgentHash: userAgentHash("UA"),
+    networks: [],
+  });
+  const action = (score: number, requestScore: number | null, band: "likely_human" | "likely_automated") =>
+    decide({
+      state: session(score, { clearance: at(band) }),
+      request: { ...nothing, score: requestScore, detectionIds: [7] },
+      project: project({}, { challenge: { enabled: true, difficulty: "low", clearanceMinutes: 60 } }),
+      rules: [rule(1, "score < 30 AND cleared", "log"), rule(2, "score < 100", "challenge")],
+      context: { userAgent: "UA" },
+      verifiedBot: null,
+      nowMs,
+    })?.verdict;
+  t.match(action(80, null, "likely_human"), { action: "allow", because: /Passed at/ });
+  t.match(action(80, 20, "likely_automated"), { action: "allow", band: "likely_automated", because: /Passed at/ });
+  t.match(action(80, 20, "likely_human"), { action: "challenge" });
+  t.match(action(80, 12, "likely_automated"), { action: "challenge", band: "confident_automated" });
+  t.match(action(12, null, "likely_automated"), { action: "challenge" });
+  t.end();
+});
+
+t.test("a clearance is used from so many networks, IPv4 and IPv6 apart", (t) => {
+  const hash = userAgentHash("UA");
+  const marks = (...ips: string[]) => ips.map((ip) => networkMark(ip, hash)!);
+  const decided = (ip: string | undefined, networks: number[], clearanceNetworks?: number) =>
+    decide({
+      state: session(80, { clearance: { atMs: nowMs - 1000, band: "likely_human", userAgentHash: hash, networks } }),
+      project: project(
+        {},
+        {
+          challenge: {
+            enabled: true,
+            difficulty: "low",
+            clearanceMinutes: 60,
+            ...(clearanceNetworks !== undefined && { clearanceNetworks }),
+          },
+        },
+      ),
+      rules: [rule(1, "score < 100", "challenge")],
+      context: { userAgent: "UA", ...(ip !== undefined && { ip }) },
+      verifiedBot: null,
+      nowMs,
+    });
+  const four = marks("192.0.2.1", "198.51.100.1", "203.0.113.1", "10.1.0.1");
+  t.equal(decided("192.0.77.77", four)?.verdict.action, "allow", "the same /16");
+  t.equal(decided("192.0.77.77", four)?.clearanceUse, undefined);
+  t.equal(decided(undefined, four)?.verdict.action, "allow", "of an address that is not told nothing is known");
+  t.match(decided("10.2.0.1", four), {
+    verdict: { action: "challenge" },
+    clearanceUse: { mark: marks("10.2.0.1")[0] },
+  });
+  t.match(decided("10.2.0.1", four.slice(1)), {
+    verdict: { action: "allow" },
+    clearanceUse: { mark: marks("10.2.0.1")[0] },
+  });
+  t.equal(decided("10.2.0.1", four, 5)?.verdict.action, "allow");
+  t.equal(decided("10.2.0.1", four.slice(3), 1)?.verdict.action, "challenge");
+  t.equal(decided("2001:db8::1", four)?.verdict.action, "allow", "IPv6 is counted apart");
+  const six = marks("2001:db8::1", "2001:db9::1", "2001:dba::1", "2001:dbb::1");
+  t.equal(decided("2001:db8:ffff::1", [...four, ...six])?.verdict.action, "allow", "the same /32");
+  t.equal(decided("2001:dbc::1", [...four, ...six])?.verdict.action, "challenge");
+  t.equal(
+    decided("::ffff:192.0.2.9", [...four, ...six])?.verdict.action,
+    "allow",
+    "an IPv4 address in IPv6's form is IPv4",
+  );
+  t.end();
+});

@@ -3,14 +3,14 @@ import { createHash } from "node:crypto";
 import t from "tap";
 import { madeUpBatches } from "../../scripts/live/made-up-events.js";
 import { seededRandom } from "../../scripts/live/randomness.js";
-import { makePuzzle, puzzleKeys } from "../../src/challenge/puzzle.js";
+import { makePuzzles, puzzleKeys } from "../../src/challenge/puzzle.js";
 import { type ChallengeEvent, Challenges } from "../../src/control-plane/challenges.js";
 import { readStoredSession } from "../../src/control-plane/stored-session.js";
 import { Refusal } from "../../src/errors.js";
 import { limits } from "../../src/limits.js";
 import { challengeStyle } from "../../src/middleware/challenge-page.js";
 import { automatedBatch, batch, browserHeaders } from "../support/batches.js";
-import { ChallengedVisitor, encodedSolution, solutionOf } from "../support/challenges.js";
+import { ChallengedVisitor, encodedSolution, solutionOf, solvedOf } from "../support/challenges.js";
 import { chunked, type RawAnswer, RawClient, rawRequest } from "../support/raw-socket.js";
 import { anotherTenant, askUntil, firstTenant, startServer, type Tenant } from "../support/server.js";
 
@@ -78,6 +78,7 @@ t.test("attacks", async (t) => {
   await t.test("a solution counts once: at the same time, on two threads, and later", async (t) => {
     const session = await newSession();
     const solution = await solutionOf((await visitor.issue(session)).json);
+    await visitor.report(session);
     const threads = await toEachThread();
     const request = post("/v1/challenges/solution", JSON.stringify({ session_token: session, solution }));
     for (const thread of threads) thread.write(request);
@@ -97,9 +98,10 @@ t.test("attacks", async (t) => {
   await t.test("nor does it count again in another spelling", async (t) => {
     const session = await newSession();
     const challenge = (await visitor.issue(session)).json;
-    const solution = await solutionOf({ parameters: challenge.parameters, signature: challenge.signature });
+    const solution = await solutionOf(challenge);
+    await visitor.report(session);
     t.equal((await visitor.send(session, solution)).status, 200);
-    const { challenge: solved, solution: answer } = JSON.parse(Buffer.from(solution, "base64").toString());
+    const solved = await solvedOf(challenge);
     const reversed = (of: object) => Object.fromEntries(Object.entries(of).reverse());
     for (const [name, text] of [
       ["no padding", solution.replace(/=+$/, "")],
@@ -107,11 +109,21 @@ t.test("attacks", async (t) => {
       ["white space", ` ${solution.replace(/(.{60})/g, "$1\n")} `],
       [
         "more fields",
-        encodedSolution({ challenge: { ...solved, more: 1 }, solution: { ...answer, counter: 1, time: -1 } }),
+        encodedSolution(
+          solved.map(({ challenge, solution }) => ({
+            challenge: { ...challenge, more: 1 },
+            solution: { ...solution, counter: 1, time: -1 },
+          })),
+        ),
       ],
       [
         "another order",
-        encodedSolution({ solution: answer, challenge: { ...solved, parameters: reversed(solved.parameters) } }),
+        encodedSolution(
+          solved.map(({ challenge, solution }) => ({
+            solution,
+            challenge: { ...challenge, parameters: reversed(challenge.parameters) },
+          })),
+        ),
       ],
     ] as const) {
       t.equal((await visitor.send(session, text)).json.code, "CHALLENGE_USED", name);
@@ -124,6 +136,7 @@ t.test("attacks", async (t) => {
     const foreign = await newSession(other);
     const stranger = new ChallengedVisitor(server, other);
     const fresh = await solutionOf((await visitor.issue(session)).json);
+    await visitor.report(session);
     const answer = async (asked: Promise<{ status: number; json: { code?: string } }>) => {
       const { status, json } = await asked;
       return [status, json.code];
@@ -141,41 +154,41 @@ t.test("attacks", async (t) => {
   await t.test("expired, forged, at a difficulty of one's own: refused, and nobody is cleared", async (t) => {
     const session = await newSession();
     const keys = puzzleKeys(server.store.projects.get(tenant.projectId)!.privateKeyHash!);
-    const work = { cost: 1, counterMin: 1, counterMax: 1 };
+    const work = { cost: 1, counterMax: 1 };
     const data = { session, issued_at_ms: Date.now(), rule: 0, counted_at_ms: 0 };
     const nowS = Math.floor(Date.now() / 1000);
     const expired = await visitor.send(
       session,
-      await solutionOf((await makePuzzle(keys, work, data, nowS - 1)) as never),
+      await solutionOf({ puzzles: await makePuzzles(keys, work, data, nowS - 1) }),
     );
     t.same([expired.status, expired.json.code], [422, "INVALID_PAYLOAD"]);
     t.match(expired.json.message, /expired/);
-    const guessed = await makePuzzle(puzzleKeys("guessed"), work, data, nowS + 60);
-    const { parameters, signature } = (await visitor.issue(session)).json;
+    const guessed = await makePuzzles(puzzleKeys("guessed"), work, data, nowS + 60);
+    const issued = (await visitor.issue(session)).json;
+    const [{ parameters, signature }] = issued.puzzles;
+    const solved = await solvedOf(issued);
+    /** The solution with its first puzzle replaced. */
+    const withFirst = (challenge: object, solution: object): string =>
+      encodedSolution([{ challenge, solution }, ...solved.slice(1)]);
     const easy = { ...parameters, cost: 1, keyPrefix: "00" };
     const later = { ...parameters, expiresAt: parameters.expiresAt + 3600 };
     const moved = { ...parameters, data: { ...parameters.data, rule: 99 } };
     for (const [name, text] of [
-      ["keys of one's own", await solutionOf(guessed as never)],
-      ["an easier one", await solutionOf({ parameters: easy, signature })],
+      ["keys of one's own", await solutionOf({ puzzles: guessed })],
+      ["an easier one", await solutionOf({ puzzles: [{ parameters: easy, signature }, ...issued.puzzles.slice(1)] })],
+      ["a later expiry", withFirst({ parameters: later, signature }, solved[0]!.solution)],
+      ["another rule", withFirst({ parameters: moved, signature }, solved[0]!.solution)],
+      ["no work at all", withFirst({ parameters, signature }, { derivedKey: "0".repeat(64) })],
       [
-        "a later expiry",
-        encodedSolution({ challenge: { parameters: later, signature }, solution: { derivedKey: "0".repeat(64) } }),
+        "the part of the key that is told",
+        withFirst({ parameters, signature }, { derivedKey: parameters.keyPrefix.padEnd(64, "0") }),
       ],
+      ["seven of eight solved", encodedSolution(solved.slice(0, 7))],
+      ["one of them twice", encodedSolution([...solved.slice(0, 7), solved[6]])],
+      ["two of them in the other's place", encodedSolution([solved[0], solved[2], solved[1], ...solved.slice(3)])],
       [
-        "another rule",
-        encodedSolution({ challenge: { parameters: moved, signature }, solution: { derivedKey: "0".repeat(64) } }),
-      ],
-      [
-        "no work at all",
-        encodedSolution({ challenge: { parameters, signature }, solution: { derivedKey: "0".repeat(64) } }),
-      ],
-      [
-        "the half of the key that is told",
-        encodedSolution({
-          challenge: { parameters, signature },
-          solution: { derivedKey: parameters.keyPrefix.padEnd(64, "0") },
-        }),
+        "one of another challenge",
+        encodedSolution([...solved.slice(0, 7), (await solvedOf((await visitor.issue(session)).json))[7]]),
       ],
       ["nothing", encodedSolution({ challenge: {}, solution: {} })],
     ] as const) {
@@ -183,20 +196,21 @@ t.test("attacks", async (t) => {
       t.same([status, json.code], [422, "INVALID_PAYLOAD"], name);
     }
     t.equal(await action(session), "challenge");
-    t.equal((await visitor.send(session, await solutionOf({ parameters, signature }))).status, 200, "solved, it holds");
+    await visitor.report(session);
+    t.equal((await visitor.send(session, encodedSolution(solved))).status, 200, "solved, it holds");
   });
 
   await t.test("nothing can be worked out before a challenge is asked for", async (t) => {
     const session = await newSession();
     const [one, two] = [(await visitor.issue(session)).json, (await visitor.issue(session)).json];
     for (const name of ["nonce", "salt", "keyPrefix", "keySignature"]) {
-      t.not(one.parameters[name], two.parameters[name], `${name} is new each time`);
+      const all = [...one.puzzles, ...two.puzzles].map(({ parameters }) => parameters[name]);
+      t.equal(new Set(all).size, 16, `${name} is new each time`);
     }
-    const solved = JSON.parse(Buffer.from(await solutionOf(one), "base64").toString());
-    const crossed = encodedSolution({
-      challenge: { parameters: two.parameters, signature: two.signature },
-      solution: solved.solution,
-    });
+    const solved = await solvedOf(one);
+    const crossed = encodedSolution(
+      (await solvedOf(two)).map(({ challenge }, place) => ({ challenge, solution: solved[place]!.solution })),
+    );
     t.equal((await visitor.send(session, crossed)).status, 422);
     t.equal(
       (await visitor.issue(`${session.slice(0, -4)}AAAA`)).json.code,
@@ -214,19 +228,24 @@ t.test("attacks", async (t) => {
     const challenges = new Challenges({
       store: server.store,
       causeOf: () => ({ rule: 5, countedAtMs: nowMs, isCounted: true }),
+      challengedBand: () => null,
+      onAsked: () => {},
+      isAwaited: () => false,
       onEvent: (event) => events.push(event),
       now: () => nowMs,
     });
+    const person = { ip: "192.0.2.1", userAgent: agent, requestBand: null };
+    await visitor.report(session);
     const solved = async (): Promise<string> => {
-      const issued = await challenges.issue(project, session, state);
+      const issued = await challenges.issue(project, session, state, person);
       if (issued instanceof Refusal) throw new Error(issued.message);
-      return solutionOf(issued.puzzle as never);
+      return solutionOf(issued);
     };
     const [late, early] = [await solved(), await solved()];
     nowMs += limits.challengeMs + 1;
-    t.match(await challenges.solve(project, session, late, agent), { error: "invalidPayload", message: /expired/ });
+    t.match(await challenges.solve(project, session, late, person), { error: "invalidPayload", message: /expired/ });
     nowMs -= limits.challengeMs + 3_600_000;
-    t.equal(await challenges.solve(project, session, early, agent), nowMs);
+    t.equal(await challenges.solve(project, session, early, person), nowMs);
     t.match(events.at(-1), { what: "passed", tookMs: 0 }, "no time to pass below nothing");
   });
 
@@ -283,18 +302,28 @@ t.test("attacks", async (t) => {
     }
     for (const status of statuses) t.ok([200, 503].includes(status), `${status}`);
     t.equal(rows(), before);
+    let cause = 5;
     const challenges = new Challenges({
       store: server.store,
-      causeOf: () => ({ rule: 0, countedAtMs: 0, isCounted: false }),
+      causeOf: () => ({ rule: cause, countedAtMs: 0, isCounted: false }),
+      challengedBand: () => null,
+      onAsked: () => {},
+      isAwaited: () => false,
       onEvent: () => {},
       now: Date.now,
     });
     const project = server.store.projects.get(tenant.projectId)!;
     const state = (await readStoredSession(server.store, session))!.state;
     const asked = limits.challengesMadeAtOnceMax + 30;
-    const made = await Promise.all(Array.from({ length: asked }, () => challenges.issue(project, session, state)));
-    t.equal(made.filter((each) => each instanceof Refusal && each.error === "unavailable").length, 30);
-    t.notOk((await challenges.issue(project, session, state)) instanceof Refusal, "and then it goes on");
+    const person = { ip: "192.0.2.1", userAgent: agent };
+    const issue = () => challenges.issue(project, session, state, person);
+    const refused = (made: readonly unknown[]) =>
+      made.filter((each) => each instanceof Refusal && each.error === "unavailable").length;
+    t.equal(refused(await Promise.all(Array.from({ length: asked }, issue))), 30);
+    t.notOk((await issue()) instanceof Refusal, "and then it goes on");
+    cause = 0;
+    const unasked = await Promise.all(Array.from({ length: limits.challengesMadeAtOnceMax / 2 + 20 }, issue));
+    t.equal(refused(unasked), 20, "whom no rule has challenged leaves room for the others");
   });
 
   await t.test("whoever has the site key can't falsify a rule's pass rate", async (t) => {
@@ -328,7 +357,7 @@ t.test("attacks", async (t) => {
     // Asked for on both threads at once, again and again.
     const threads = await toEachThread();
     const request = post("/v1/challenges", JSON.stringify({ session_token: session }));
-    const challenges: { parameters: object; signature: string }[] = [];
+    const challenges: { puzzles: object[] }[] = [];
     for (let round = 0; round < 20; round++) {
       for (const thread of threads) thread.write(request);
       for (const thread of threads) challenges.push(JSON.parse((await thread.answer())!.body));
@@ -339,8 +368,9 @@ t.test("attacks", async (t) => {
     t.equal(asked[ruleId]?.issued, issued + 1, "forty were asked for after a challenge: one counts");
     t.equal(asked[0]?.issued, (start[0]?.issued ?? 0) + 20 + 39, "the rest are counted apart");
     // The last one asked for, as a tab would that is not the first, and more.
+    await visitor.report(session);
     for (const challenge of challenges.slice(-4)) {
-      t.equal((await visitor.send(session, await solutionOf(challenge as never))).status, 200);
+      t.equal((await visitor.send(session, await solutionOf(challenge))).status, 200);
     }
     let last = await counted();
     for (let tries = 0; tries < 400 && (last[0]?.passed ?? 0) < (start[0]?.passed ?? 0) + 3; tries++) {
@@ -397,9 +427,125 @@ t.test("attacks", async (t) => {
     t.equal((await visitor.pass(session)).status, 200);
   });
 
+  const verdictFrom = async (session: string, ip: string, path = "/c"): Promise<string> =>
+    (
+      await server.ask("GET", `/v1/sessions/${session}/verdict?path=${path}`, {
+        token: tenant.privateKey,
+        headers: { "x-service-client-ua": agent, "x-service-client-ip": ip },
+      })
+    ).json.action;
+
+  await t.test("a person's clearance used from 200 addresses ends with the fifth network, for him too", async (t) => {
+    const session = await newSession();
+    t.equal((await visitor.pass(session)).status, 200);
+    // The pass came from 127.0.0.1; three more networks may use it.
+    for (const ip of ["10.1.0.1", "10.1.255.255", "10.2.0.1", "10.3.0.1", "2001:db8::1", "127.0.0.1"]) {
+      t.equal(await verdictFrom(session, ip), "allow", ip);
+    }
+    const addresses = Array.from({ length: 200 }, (_, index) => `11.${index}.0.1`);
+    const actions = await Promise.all(addresses.map((ip) => verdictFrom(session, ip)));
+    t.same(new Set(actions), new Set(["challenge"]));
+    t.equal(await verdictFrom(session, "127.0.0.1"), "challenge", "it is over");
+    t.equal(await verdictFrom(session, "10.1.0.1"), "challenge", "cached answers too");
+  });
+
+  await t.test("and all at once no more than three further networks get in", async (t) => {
+    const session = await newSession();
+    t.equal((await visitor.pass(session)).status, 200);
+    const addresses = Array.from({ length: 200 }, (_, index) => `11.${index}.0.1`);
+    const actions = await Promise.all(addresses.map((ip) => verdictFrom(session, ip)));
+    const allowed = actions.filter((each) => each === "allow").length;
+    t.ok(allowed <= 3, `${allowed}`);
+    t.equal(await verdictFrom(session, "127.0.0.1"), "challenge");
+  });
+
+  await t.test("and a rule that asks for `cleared` ends it as well", async (t) => {
+    const clearedRule = { name: "Cleared", expression: 'path starts_with "/r" AND NOT cleared', action: "block" };
+    await configure("rules", clearedRule, tenant, "POST");
+    const session = await newSession();
+    t.equal((await visitor.pass(session)).status, 200);
+    t.equal(await verdictFrom(session, "127.0.0.1", "/r"), "allow");
+    const addresses = Array.from({ length: 10 }, (_, index) => `11.${index}.0.1`);
+    const actions: string[] = [];
+    for (const ip of addresses) actions.push(await verdictFrom(session, ip, "/r"));
+    t.same(actions, ["allow", "allow", "allow", ...Array.from({ length: 7 }, () => "block")]);
+  });
+
+  await t.test("a person's clearance used by curl: his token and user agent, but its own headers", async (t) => {
+    await configure("request-scoring", { enabled: true });
+    t.teardown(() => configure("request-scoring", { enabled: false }));
+    const judged = async (session: string, headers: [string, string][]): Promise<{ action: string; verdict: string }> =>
+      (
+        await server.ask("POST", "/v1/verdict", {
+          token: tenant.privateKey,
+          body: { session_token: session, request: { method: "GET", path: "/c", ip: "127.0.0.1", headers } },
+        })
+      ).json;
+    const session = await newSession();
+    const { origin: _origin, ...fetched } = browserHeaders;
+    const navigation = Object.entries({
+      host: "shop.example",
+      "upgrade-insecure-requests": "1",
+      ...fetched,
+      accept: "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8",
+      "sec-fetch-site": "none",
+      "sec-fetch-mode": "navigate",
+      "sec-fetch-user": "?1",
+      "sec-fetch-dest": "document",
+      "x-forwarded-proto": "https",
+    });
+    t.equal((await judged(session, navigation)).action, "challenge");
+    t.equal((await visitor.pass(session)).status, 200);
+    t.match(await judged(session, navigation), { action: "allow" });
+    const curl = await judged(session, [
+      ["Host", "shop.example"],
+      ["User-Agent", agent],
+      ["Accept", "*/*"],
+      ["X-Forwarded-Proto", "https"],
+    ]);
+    t.match(curl, { action: "challenge", verdict: /^(confident_automated|definite)$/ });
+    t.match(await judged(session, navigation), { action: "allow" }, "the person keeps it");
+  });
+
+  await t.test(
+    "a session at definite 1 solves and is refused, then waits; it passes no more than before",
+    async (t) => {
+      const python = "python-requests/2.32.3";
+      const headers = { "user-agent": python, accept: "*/*", "x-service-site-key": tenant.siteKey };
+      const body = automatedBatch("python00");
+      const session: string = (await server.ask("POST", "/v1/events", { headers, body })).json.session_token;
+      const detail = () =>
+        server.ask("GET", `/v1/projects/${tenant.projectId}/sessions/${session}`, { token: tenant.token });
+      t.equal((await askUntil(detail, ({ json }) => json.verdict !== "not_computed")).json.verdict, "definite");
+      const program = new ChallengedVisitor(server, tenant, python);
+      const solution = await solutionOf((await program.issue(session)).json);
+      const refused = await program.send(session, solution);
+      t.same([refused.status, refused.json.code], [403, "CHALLENGE_REFUSED"]);
+      t.match(refused.json.message, /try again in 30 s/);
+      for (const again of [await program.issue(session), await program.send(session, solution)]) {
+        t.same([again.status, again.json.code], [403, "CHALLENGE_REFUSED"]);
+        t.match(again.json.message, /try again in (?:[12]\d|30|\d) s/);
+      }
+      t.equal(await action(session, "/c", python), "challenge");
+      t.equal((await detail()).json.cleared_at ?? null, null);
+    },
+  );
+
+  await t.test("a session without an `env` event is refused, and may try again at once", async (t) => {
+    const session = await newSession();
+    const refused = await visitor.send(session, await solutionOf((await visitor.issue(session)).json));
+    t.same([refused.status, refused.json.code], [403, "CHALLENGE_REFUSED"]);
+    t.match(refused.json.message, /`env`/);
+    t.equal(await action(session), "challenge");
+    await visitor.report(session);
+    t.equal((await visitor.send(session, await solutionOf((await visitor.issue(session)).json))).status, 200);
+    t.equal(await action(session), "allow");
+  });
+
   await t.test("another site can't pass it for a visitor by his cookie", async (t) => {
     const session = await newSession();
     const solution = await solutionOf((await visitor.issue(session)).json);
+    await visitor.report(session);
     const headers = { Cookie: `service_session=${session}`, Origin: "https://evil.example" };
     const client = await RawClient.open(server.port);
     client.write(post("/v1/challenges/solution", JSON.stringify({ solution }), headers));
@@ -442,13 +588,14 @@ t.test("attacks", async (t) => {
       const name = JSON.stringify(lie);
       t.equal(answer?.status, 401, name);
       const body = answer?.body ?? "";
-      t.notOk(body.includes("<script>alert") || body.includes("<a "), name);
+      t.notOk(body.includes("<script>alert"), name);
+      t.same(body.match(/<a [^>]*>/g), ['<a href="">'], "the only link is to the page itself");
       t.notMatch(body, /<[^>]*(?:evil|javascript:|http-equiv)/, name);
       t.equal(answer?.headers.get("location"), undefined, name);
       t.equal(answer?.headers.get("set-cookie"), undefined, name);
       t.notMatch([...(answer?.headers.values() ?? [])].join("\n"), /evil|alert/, name);
       const policy = answer?.headers.get("content-security-policy") ?? "";
-      t.match(policy, /default-src 'none'.*base-uri 'none'; form-action 'none'; frame-ancestors 'none'/, name);
+      t.match(policy, /default-src 'none'.*base-uri 'none'; form-action 'none'; frame-ancestors 'self'/, name);
       const hash = createHash("sha256").update(challengeStyle).digest("base64");
       t.ok(policy.includes(`style-src 'sha256-${hash}'`), "and its style is the one that its policy lets in");
       t.notMatch(policy, /unsafe/);

@@ -150,6 +150,7 @@ const unproved: fc.Arbitrary<ScoredState> = fc.record(
           userAgentHash: fc
             .uint8Array({ minLength: 8, maxLength: 8 })
             .map((bytes) => Buffer.from(bytes).toString("latin1")),
+          networks: fc.array(fc.nat(0xffffffff), { maxLength: 32 }),
         },
         { noNullPrototype: true },
       ),

@@ -1,5 +1,5 @@
 /** Challenges as a browser meets them: asked for over HTTP, solved by altcha-lib's own solver. */
-import { pbkdf2Sync } from "node:crypto";
+import { pbkdf2Sync, randomUUID } from "node:crypto";
 import { type Challenge, type DeriveKeyFunction, solveChallenge } from "altcha-lib";
 import type { Answer } from "./ask.js";
 import { browserHeaders } from "./batches.js";
@@ -10,15 +10,39 @@ export const deriveKey: DeriveKeyFunction = async ({ cost, keyLength = 32 }, sal
   derivedKey: pbkdf2Sync(password, salt, cost, keyLength, "sha256"),
 });
 
+/** What `/v1/challenges` answers, as far as it is solved. */
+export interface Puzzles {
+  readonly puzzles: readonly object[];
+}
+
+/** A puzzle with its solution. */
+export interface SolvedPuzzle {
+  readonly challenge: Challenge;
+  readonly solution: { readonly counter: number; readonly derivedKey: string };
+}
+
+/** Each puzzle of a challenge with its solution. */
+export async function solvedOf({ puzzles }: Puzzles): Promise<SolvedPuzzle[]> {
+  const solved: SolvedPuzzle[] = [];
+  for (const puzzle of puzzles) {
+    const { parameters, signature } = puzzle as Challenge;
+    const challenge = { parameters, signature } as Challenge;
+    solved.push({ challenge, solution: (await solveChallenge({ challenge, deriveKey }))! });
+  }
+  return solved;
+}
+
 /** The text that goes to `/v1/challenges/solution`. */
-export async function solutionOf(challenge: Challenge): Promise<string> {
-  const solution = await solveChallenge({ challenge, deriveKey });
-  return encodedSolution({ challenge, solution });
+export async function solutionOf(challenge: Puzzles): Promise<string> {
+  return encodedSolution(await solvedOf(challenge));
 }
 
 export function encodedSolution(payload: unknown): string {
   return Buffer.from(JSON.stringify(payload)).toString("base64");
 }
+
+/** Of a usual browser, as far as nothing speaks against it. */
+const environment = { webdriver: false, languages: ["en-GB", "en"], timezone: "Europe/London", cpu: 8 };
 
 /** What `challenge.js` asks, by one visitor. */
 export class ChallengedVisitor {
@@ -51,9 +75,19 @@ export class ChallengedVisitor {
     return this.post("/v1/challenges/solution", { session_token: session, solution });
   }
 
-  /** Asks, solves and sends; the last answer. */
+  /** What `challenge.js` has the SDK report before it sends a solution. */
+  report(session: string, payload: object = environment): Promise<Answer> {
+    const received_at = new Date().toISOString();
+    const events = [{ request_id: `env-${randomUUID()}`, type: "env", received_at, payload }];
+    return this.#server.ask("POST", "/v1/events", {
+      headers: { ...browserHeaders, "user-agent": this.#userAgent, "x-service-site-key": this.#tenant.siteKey },
+      body: { session_token: session, events },
+    });
+  }
+
+  /** Asks, solves, reports and sends; the last answer. */
   async pass(session: string): Promise<Answer> {
-    const { parameters, signature } = (await this.issue(session)).json;
-    return this.send(session, await solutionOf({ parameters, signature }));
+    await this.report(session);
+    return this.send(session, await solutionOf((await this.issue(session)).json));
   }
 }

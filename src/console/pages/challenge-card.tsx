@@ -48,6 +48,12 @@ export function ChallengeCard({ api, project }: ProjectPageProperties) {
             value={draft.clearance_minutes}
             onChange={(clearance_minutes) => change({ clearance_minutes })}
           />
+          <NumberField
+            label="Networks that a pass may be used from (IPv4 /16, IPv6 /32, counted apart)"
+            max={16}
+            value={draft.clearance_networks}
+            onChange={(clearance_networks) => change({ clearance_networks })}
+          />
         </>
       )}
     </SettingsCard>

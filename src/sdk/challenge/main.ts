@@ -3,6 +3,7 @@
  * itself as a worker, where it does the work.
  */
 import type { Challenge } from "altcha-lib";
+import { jsonOf } from "../json.js";
 import type { Verdictd } from "../options.js";
 import { runPage } from "./page.js";
 import { solve, solveHere } from "./solve.js";
@@ -10,8 +11,12 @@ import { solve, solveHere } from "./solve.js";
 /** Rounds of asking, solving and sending: a tab that slept brings its solution too late, a new session is not known yet. */
 const roundsMax = 5;
 const pauseMs = 700;
+/** How long the SDK's first answer, an answer of ours, and the report of what was seen are waited for: nothing waits for ever. */
+const readyMs = 15_000;
+const answerMs = 10_000;
+const reportMs = 3000;
 
-const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, pauseMs));
+const pause = (ms: number): Promise<null> => new Promise((resolve) => setTimeout(resolve, ms, null));
 
 type Pass = (
   siteKey: string,
@@ -19,44 +24,64 @@ type Pass = (
   ready: Promise<string | null>,
   token: () => string | null,
   scriptUrl?: (url: string) => string,
+  report?: () => Promise<unknown>,
 ) => Promise<boolean>;
 
 let underWay: Promise<boolean> | undefined;
+let isRefused = false;
 
 /**
  * Passes a challenge for the session of the SDK that asks, whose `ready` and `token` these are; `base` is the origin (and path prefix) that
- * serves `/v1/challenges`; `scriptUrl` makes addresses of workers trusted (an SDK from a cache may lack it). False when the server wants none, knows no such session or can't be reached. Calls while one is under way share it.
+ * serves `/v1/challenges`; `scriptUrl` makes addresses of workers trusted, and `report` sends what was seen on the page and is over once that was
+ * answered (an SDK from a cache may lack both). False when the server wants none, refuses the session, knows none or can't be reached. Calls while
+ * one is under way share it.
  */
 export const pass: Pass = (...sdk) =>
   (underWay ??= passAlone(...sdk).finally(() => {
     underWay = undefined;
   }));
 
-const passAlone: Pass = async (siteKey, base, ready, token, scriptUrl = (url) => url) => {
-  const post = (path: string, body: object): Promise<Response> =>
-    fetch(base + path, {
-      method: "POST",
-      headers: { "Content-Type": "application/json", "X-Service-Site-Key": siteKey },
-      body: JSON.stringify(body),
-      credentials: "omit",
-      referrerPolicy: "strict-origin",
-    });
+const passAlone: Pass = async (siteKey, base, ready, token, scriptUrl = (url) => url, report) => {
+  isRefused = false;
+  const post = async (path: string, body: object): Promise<Response> => {
+    const abort = new AbortController();
+    const timer = setTimeout(() => abort.abort(), answerMs);
+    try {
+      return await fetch(base + path, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "X-Service-Site-Key": siteKey },
+        body: jsonOf(body),
+        credentials: "omit",
+        referrerPolicy: "strict-origin",
+        signal: abort.signal,
+      });
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  const soonReady = () => Promise.race([ready, pause(readyMs)]);
   for (let round = 0; round < roundsMax; round++) {
-    if (round > 0) await pause();
-    const session = token() ?? (await ready);
+    if (round > 0) await pause(pauseMs);
+    const session = token() ?? (await soonReady());
     if (!session) continue;
     try {
       const asked = await post("/v1/challenges", { session_token: session });
       // A session that is gone gets a new token with the SDK's next report.
-      if (asked.status === 404) await ready;
-      if (asked.status === 401 || asked.status === 402 || asked.status === 409) return false;
+      if (asked.status === 404) await soonReady();
+      isRefused = asked.status === 403;
+      if (isRefused || asked.status === 401 || asked.status === 402 || asked.status === 409) return false;
       if (!asked.ok) continue;
-      const { parameters, signature } = (await asked.json()) as Challenge;
-      const challenge = { parameters, signature } as Challenge;
-      const solution = btoa(
-        JSON.stringify({ challenge, solution: await solve(challenge, () => scriptUrl(import.meta.url)) }),
-      );
-      if ((await post("/v1/challenges/solution", { session_token: session, solution })).ok) return true;
+      const { puzzles } = (await asked.json()) as { puzzles: Challenge[] };
+      const solutions = await solve(puzzles, () => scriptUrl(import.meta.url));
+      // The server decides by what was seen until now.
+      if (report) await Promise.race([report(), pause(reportMs)]);
+      const list = puzzles.map(({ parameters, signature }, at) => ({
+        challenge: { parameters, signature },
+        solution: solutions[at],
+      }));
+      // A refusal is told by the next question, or there was nothing to decide by, and the next report brings it.
+      if ((await post("/v1/challenges/solution", { session_token: session, solution: btoa(jsonOf(list)) })).ok)
+        return true;
     } catch {
       // The network may be back in the next round.
     }
@@ -65,8 +90,11 @@ const passAlone: Pass = async (siteKey, base, ready, token, scriptUrl = (url) =>
 };
 
 if (typeof document === "undefined") {
-  globalThis.onmessage = async ({ data }) => postMessage(await solveHere(data as Challenge));
+  globalThis.onmessage = async ({ data }) => {
+    postMessage(null);
+    postMessage(await solveHere(data as Challenge[]));
+  };
 } else {
   const main = document.querySelector<HTMLElement>("main[data-verdictd]");
-  if (main) runPage(main, (window as { verdictd?: Verdictd }).verdictd).catch(() => {});
+  if (main) runPage(main, (window as { verdictd?: Verdictd }).verdictd, () => isRefused).catch(() => {});
 }

@@ -5,41 +5,49 @@ import { pbkdf2 } from "./pbkdf2.js";
 
 /** A tab that slept goes on where it was; the server says whether it took too long. */
 const timeoutMs = 600_000;
+const workerStartMs = 8000;
 
 const deriveHere: DeriveKeyFunction = async ({ cost }, salt, password) => ({
   derivedKey: pbkdf2(password, salt, cost),
 });
 
-/** In this thread. Null when it took too long. */
-export function solveHere(challenge: Challenge): Promise<Solution | null> {
+/** In this thread: the solutions in the order of the puzzles; null for one that took too long. */
+export async function solveHere(puzzles: Challenge[]): Promise<(Solution | null)[]> {
   const deriveKey = globalThis.crypto?.subtle ? deriveWithWebCrypto : deriveHere;
-  return solveChallenge({ challenge, deriveKey, timeout: timeoutMs });
+  const solutions = [];
+  for (const challenge of puzzles) solutions.push(await solveChallenge({ challenge, deriveKey, timeout: timeoutMs }));
+  return solutions;
 }
 
 /**
- * `script` gives the address of the module that answers a challenge with its solution when it is started as a worker; it may throw, where
+ * `script` gives the address of the module that answers puzzles with their solutions when it is started as a worker; it may throw, where
  * the page allows none.
  */
-export async function solve(challenge: Challenge, script: () => string): Promise<Solution | null> {
+export async function solve(puzzles: Challenge[], script: () => string): Promise<(Solution | null)[]> {
   let worker: Worker | undefined;
   try {
     // Refused where the script is of another origin, or the page's policy allows no workers.
     worker = new Worker(script(), { type: "module" });
-    return await answerOf(worker, challenge);
+    return await answerOf(worker, puzzles);
   } catch {
-    return solveHere(challenge);
+    return solveHere(puzzles);
   } finally {
     worker?.terminate();
   }
 }
 
-function answerOf(worker: Worker, challenge: Challenge): Promise<Solution | null> {
+function answerOf(worker: Worker, puzzles: Challenge[]): Promise<(Solution | null)[]> {
   return new Promise((resolve, reject) => {
-    worker.onmessage = ({ data }) => resolve(data as Solution | null);
+    // A worker whose script never comes says nothing: it is given up unless it has said that it runs.
+    const timer = setTimeout(reject, workerStartMs);
+    worker.onmessage = ({ data }) => {
+      clearTimeout(timer);
+      if (data) resolve(data as (Solution | null)[]);
+    };
     worker.onerror = (event) => {
       event.preventDefault();
       reject(event);
     };
-    worker.postMessage(challenge);
+    worker.postMessage(puzzles);
   });
 }

@@ -1,6 +1,6 @@
 /** verdictd's own challenge of a project: read and change its settings. */
 import type { ChallengeSettingsAnswer } from "../../../contract/api-answers.js";
-import { defaultChallengeSettings } from "../../../contract/challenge.js";
+import { defaultChallengeSettings, defaultClearanceNetworks } from "../../../contract/challenge.js";
 import type { Project } from "../../../contract/entities.js";
 import { checkChallengeSettings } from "../../../contract/validators.js";
 import type { Projects } from "../../../control-plane/projects.js";
@@ -17,10 +17,11 @@ export function challengeSettingsRoutes(projects: Projects): ProjectRoute[] {
     of: "verdictd's own challenge",
     description: "While `enabled` is false, the action `challenge` is left to the site's own hook.",
     check: checkChallengeSettings,
-    given: ({ enabled, difficulty, clearance_minutes: clearanceMinutes }) => ({
+    given: ({ enabled, difficulty, clearance_minutes: clearanceMinutes, clearance_networks: clearanceNetworks }) => ({
       enabled,
       difficulty,
       clearanceMinutes,
+      clearanceNetworks,
     }),
     change: (projectId, given) => projects.changeChallenge(projectId, given),
     view,
@@ -28,6 +29,6 @@ export function challengeSettingsRoutes(projects: Projects): ProjectRoute[] {
 }
 
 function view({ challenge = defaultChallengeSettings }: Project): ChallengeSettingsAnswer {
-  const { enabled, difficulty, clearanceMinutes } = challenge;
-  return { enabled, difficulty, clearance_minutes: clearanceMinutes };
+  const { enabled, difficulty, clearanceMinutes, clearanceNetworks = defaultClearanceNetworks } = challenge;
+  return { enabled, difficulty, clearance_minutes: clearanceMinutes, clearance_networks: clearanceNetworks };
 }

@@ -8,9 +8,12 @@ import type { ChallengeAnswer, ClearedAnswer } from "../../../contract/api-answe
 import { defaultChallengeSettings } from "../../../contract/challenge.js";
 import type { Project } from "../../../contract/entities.js";
 import { type JsonObject, parseJsonObject } from "../../../contract/json-body.js";
+import type { VerdictQuestion } from "../../../contract/judged-request.js";
 import type { RouteDoc } from "../../../contract/route-doc.js";
 import type { ScoredState } from "../../../contract/session.js";
-import type { Challenges } from "../../../control-plane/challenges.js";
+import type { Band } from "../../../contract/verdict.js";
+import { noUserAgent, rulePath } from "../../../contract/visitor-request.js";
+import type { AskingVisitor, Challenges } from "../../../control-plane/challenges.js";
 import type { Sessions } from "../../../control-plane/sessions.js";
 import { Refusal, refuse, UnavailableError } from "../../../errors.js";
 import { boundedValue } from "../../../ingest/frame.js";
@@ -19,12 +22,22 @@ import type { Exchange } from "../../exchange.js";
 import { json, type Reply, refusal } from "../../reply.js";
 import type { PublicRoute, RawRoute } from "../../route.js";
 import { cors, preflightRoute } from "./cors.js";
+import { forwardedQuestion } from "./forwarded-request.js";
+import { untrimmed } from "./verdict-body.js";
 
 /** What both calls need; `onFailure` is called with errors that were answered 500. */
 export interface ChallengeServices {
   readonly credentials: Credentials;
   readonly sessions: Sessions;
   readonly challenges: Challenges;
+  /** The visitor's address in canonical text, as on ingest. */
+  readonly clientIp: (socketAddress: string, forwardedFor: string) => string;
+  /** The band of a request by itself, null where the project does not judge requests. */
+  readonly bandOfRequest: (
+    project: Project,
+    question: VerdictQuestion,
+    state: ScoredState,
+  ) => Band | null | Promise<Band | null>;
   readonly onFailure: (error: unknown, requestId: string) => void;
 }
 
@@ -34,8 +47,12 @@ interface ChallengeCall {
   readonly token: string;
   readonly state: ScoredState;
   readonly body: JsonObject;
-  /** As far as verdicts know it. */
-  readonly userAgent: string;
+  readonly asking: Asking;
+}
+
+/** Who asks, with the lines of the request. */
+interface Asking extends AskingVisitor {
+  readonly lines: readonly (readonly [name: string, value: string])[];
 }
 
 type Handle = (services: ChallengeServices, call: ChallengeCall) => Promise<Reply>;
@@ -46,14 +63,14 @@ export function challengeRoutes(services: ChallengeServices): (RawRoute | Public
     route(services, "/v1/challenges", issue, {
       id: "issueChallenge",
       tag: "data plane",
-      summary: "A proof of work for a session, in the form of an ALTCHA challenge",
+      summary: "A proof of work for a session: eight puzzles in the form of ALTCHA challenges",
       description:
-        "Used by `challenge.js`. The challenge is signed, and nothing of it is stored; it is valid for ten minutes and for this session " +
+        "Used by `challenge.js`. The puzzles are signed, and nothing of them is stored; they are valid for ten minutes and for this session " +
         "only. 409 without code while the project's challenge is not enabled.",
       body: "ChallengeBody",
       bodyTypes: ["application/json", "text/plain"],
       answers: { 200: "ChallengeAnswer" },
-      refusals: ["unknownSession", "conflict", "invalidPayload"],
+      refusals: ["challengeRefused", "unknownSession", "conflict", "invalidPayload"],
     }),
     preflightRoute("/v1/challenges", "preflightChallenge"),
     route(services, "/v1/challenges/solution", solve, {
@@ -61,11 +78,12 @@ export function challengeRoutes(services: ChallengeServices): (RawRoute | Public
       tag: "data plane",
       summary: "Submit the solution of a challenge, and clear the session",
       description:
-        "`solution` is base64 of JSON `{challenge, solution}`, as altcha-lib makes it. A solution counts once.",
+        "`solution` is base64 of the JSON list of eight `{challenge, solution}` in the order of the puzzles, each as altcha-lib makes it. A solution " +
+        "counts once.",
       body: "SolutionBody",
       bodyTypes: ["application/json", "text/plain"],
       answers: { 200: "ClearedAnswer" },
-      refusals: ["unknownSession", "conflict", "challengeUsed", "invalidPayload"],
+      refusals: ["challengeRefused", "unknownSession", "conflict", "challengeUsed", "invalidPayload"],
     }),
     preflightRoute("/v1/challenges/solution", "preflightSolution"),
   ];
@@ -83,7 +101,13 @@ function route(services: ChallengeServices, path: string, handle: Handle, doc: R
 
 function take(services: ChallengeServices, exchange: Exchange, req: HttpRequest, handle: Handle): void {
   const siteKey = req.getHeader("x-service-site-key");
-  const userAgent = boundedValue(req.getHeader("user-agent"));
+  const lines: [string, string][] = [];
+  req.forEach((name, value) => void lines.push([name, value]));
+  const asking: Asking = {
+    ip: services.clientIp(exchange.socketAddress, req.getHeader("x-forwarded-for")),
+    userAgent: boundedValue(req.getHeader("user-agent")),
+    lines,
+  };
   const early = siteKey === "" ? null : services.credentials.subscribedKey("site", siteKey);
   if (early instanceof Refusal) {
     exchange.send({ ...refusal(early), headers: cors });
@@ -96,7 +120,7 @@ function take(services: ChallengeServices, exchange: Exchange, req: HttpRequest,
     onCrowded: () => crowded,
     onBody: (bytes) => {
       const answer = async (): Promise<Reply> => {
-        const call = await callOf(services, siteKey, bytes, userAgent);
+        const call = await callOf(services, siteKey, bytes, asking);
         return call instanceof Refusal ? refusal(call) : handle(services, call);
       };
       answer().then(
@@ -127,7 +151,7 @@ async function callOf(
   services: ChallengeServices,
   headerKey: string,
   bytes: Buffer,
-  userAgent: string,
+  asking: Asking,
 ): Promise<ChallengeCall | Refusal> {
   const body = parseJsonObject(bytes);
   const bodyKey = body instanceof Refusal ? undefined : body["site_key"];
@@ -139,7 +163,7 @@ async function callOf(
   await services.sessions.load(holder.project.id, token, "certain");
   const state = services.sessions.scoredState(holder.project.id, token);
   if (state === null) return refuse("unknownSession", "this project has no such session");
-  return { project: holder.project, token, state, body, userAgent };
+  return { project: holder.project, token, state, body, asking };
 }
 
 const disabled = refusal(refuse("conflict", "verdictd's own challenge is not enabled on this project"));
@@ -148,20 +172,42 @@ function isEnabled({ challenge = defaultChallengeSettings }: Project): boolean {
   return challenge.enabled;
 }
 
-const issue: Handle = async ({ challenges }, { project, token, state }) => {
+/** The request that brings a solution, as a request that is judged. Without its address: it is none of those that are counted. */
+function questionOf({ lines, userAgent }: Asking): VerdictQuestion {
+  const target = "/v1/challenges/solution";
+  const authority = lines.find(([name]) => name === "host")?.[1] ?? "";
+  const context = { path: rulePath(target) ?? target, method: "POST", userAgent: userAgent || noUserAgent };
+  const forwarded = {
+    lines,
+    context,
+    sessionToken: null,
+    wantsToken: false,
+    target,
+    authority,
+    ja4Header: "",
+    isTrusted: false,
+  };
+  return forwardedQuestion(forwarded, untrimmed());
+}
+
+const issue: Handle = async ({ challenges }, { project, token, state, asking }) => {
   if (!isEnabled(project)) return disabled;
-  const issued = await challenges.issue(project, token, state);
+  const issued = await challenges.issue(project, token, state, asking);
   if (issued instanceof Refusal) return refusal(issued);
-  const { parameters, signature } = issued.puzzle;
   const expiresAt = new Date(issued.expiresAtMs).toISOString();
-  return json(200, { parameters, signature, expires_at: expiresAt } satisfies ChallengeAnswer);
+  return json(200, { puzzles: [...issued.puzzles], expires_at: expiresAt } satisfies ChallengeAnswer);
 };
 
-const solve: Handle = async ({ challenges }, { project, token, body, userAgent }) => {
+const solve: Handle = async ({ challenges, bandOfRequest }, { project, token, state, body, asking }) => {
   const { solution } = body;
+  if (isEnabled(project)) {
+    const refused = challenges.refused(state);
+    if (refused !== null) return refusal(refused);
+  }
   if (typeof solution !== "string") return refusal(refuse("invalidPayload", "solution must be a string"));
   if (!isEnabled(project)) return disabled;
-  const passedAtMs = await challenges.solve(project, token, solution, userAgent);
+  const requestBand = await bandOfRequest(project, questionOf(asking), state);
+  const passedAtMs = await challenges.solve(project, token, solution, { ...asking, requestBand });
   if (passedAtMs instanceof Refusal) return refusal(passedAtMs);
   const { clearanceMinutes } = project.challenge ?? defaultChallengeSettings;
   const expiresAt = new Date(passedAtMs + clearanceMinutes * 60_000).toISOString();

@@ -280,6 +280,7 @@ function challengeOf(
     siteKey,
     scriptOrigin: "",
     cookieName: cookieNameOf(headers),
+    cookieDomain: headers.get("x-service-cookie-domain") ?? "",
     site,
     method,
     acceptLanguage,

@@ -26,6 +26,12 @@ export interface IngestServices {
   readonly clientIp: (socketAddress: string, forwardedFor: string) => string;
   readonly identities: Pick<VisitorIdentities, "peek" | "resolve">;
   readonly timelines: Pick<Timelines, "follow">;
+  /** Sessions that asked for a challenge: their batches are neither sampled nor shed. */
+  readonly askedSessions: {
+    hasAny(nowMs: number): boolean;
+    /** Null for a batch of any other session. */
+    begin(body: Buffer, nowMs: number): { end(): void } | null;
+  };
   readonly now: () => number;
   readonly onFailure: (error: unknown, requestId: string) => void;
 }
@@ -73,7 +79,10 @@ function ingest(services: IngestServices, exchange: Exchange, headers: IngestHea
   }
   // Under overload most batches end here: what is dropped must cost little, or dropping it keeps verdicts waiting. What is left of the
   // body goes by unread.
-  if (headers.bodyBytes <= limits.ingestBodyBytesMax && services.queue.sheds(headers.bodyBytes)) {
+  // Only the body tells whose it is.
+  const mayBeAwaited = services.askedSessions.hasAny(services.now());
+  const isSmall = headers.bodyBytes <= limits.ingestBodyBytesMax;
+  if (isSmall && !mayBeAwaited && services.queue.sheds(headers.bodyBytes)) {
     exchange.send(shed);
     return;
   }
@@ -98,13 +107,17 @@ function ingest(services: IngestServices, exchange: Exchange, headers: IngestHea
         body,
       };
       const keep = services.timelines.follow(headers.siteKey, body);
-      const taken = services.queue.offer(request, (outcome) => {
+      const awaited = services.askedSessions.begin(body, services.now());
+      const settle = (outcome: IngestOutcome | Error): void => {
+        awaited?.end();
         exchange.send(reply(outcome));
         if (outcome instanceof Error) services.onFailure(outcome, exchange.requestId);
         keep?.(outcome);
         if (request.identity.crawlerClaim === "pending") identifyLater(services, request, outcome, exchange.requestId);
-      });
-      if (!taken) exchange.send(shed);
+      };
+      if (services.queue.offer(request, settle, awaited !== null)) return;
+      awaited?.end();
+      exchange.send(shed);
     },
   });
 }

@@ -10,6 +10,7 @@ import { boundedValue } from "../../../ingest/frame.js";
 import { ownPart } from "../../../runtime/text-memo.js";
 import type { SentContext } from "../../../verdict/verdict-cache.js";
 import type { AskedContext, VerdictReader } from "../../../verdict/verdict-reader.js";
+import type { VerdictText } from "../../../verdict/verdict-text.js";
 import type { Exchange } from "../../exchange.js";
 import { ambiguous } from "../../framing.js";
 import { firstValues } from "../../query.js";
@@ -81,23 +82,27 @@ function readVerdict(services: VerdictServices, exchange: Exchange, req: HttpReq
     const token = req.getParameter(0) ?? "";
     const { project } = holder;
     const loading = services.verdicts.load(project, token, asked.sent);
-    if (loading === null) {
-      exchange.sendJsonText(answerOf(services, exchange, project, token, asked));
+    const answer = (): VerdictText | Promise<VerdictText> => services.verdicts.answer(project, token, asked);
+    const answered = loading === null ? answer() : loading.then(answer);
+    const bodyOf = (text: VerdictText): string => told(services, exchange, project, token, asked, text);
+    if (!(answered instanceof Promise)) {
+      exchange.sendJsonText(bodyOf(answered));
       return;
     }
     exchange.deferResponse();
-    void loading.then(() => exchange.send({ status: 200, body: answerOf(services, exchange, project, token, asked) }));
+    void answered.then((text) => exchange.send({ status: 200, body: bodyOf(text) }));
   }
 }
 
-function answerOf(
+/** Returns the body; a visitor who is blocked is shown the answer's id. */
+function told(
   services: VerdictServices,
   { requestId }: Exchange,
   project: ProjectSettings,
   token: string,
   asked: AskedContext,
+  { verdict, body }: VerdictText,
 ): string {
-  const { verdict, body } = services.verdicts.answer(project, token, asked);
   if (verdict.action === "block") services.onBlocked(project.id, token, asked.read().ip, requestId);
   return body;
 }
