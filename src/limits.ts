@@ -448,6 +448,10 @@ export const limits = {
   clusterSilentMs: 2000,
   /** ms between two looks of a start at a cluster that does not answer: a start then is as late at most. */
   clusterLookMs: 1000,
+  /** ms between two looks of a running node at its cluster: its metrics and its readiness are as old at most, and a look costs an engine under 1 ms. */
+  clusterWatchMs: 5000,
+  /** ms that an engine has to take a connection before it counts as out of this node's reach. */
+  clusterReachMs: 1500,
   /** ms that a cluster that was waited for may lack replicas, or anything else, once it answers again: masters come back before replicas do. */
   clusterComingMs: 60_000,
   /** ms without an answer after which a master is asked no more but by what waits longer: longer than a failover takes. */

@@ -9,6 +9,10 @@ export interface Judgement {
   readonly faults: readonly string[];
   /** What may become a problem later. */
   readonly warnings: readonly string[];
+  /** Those faults that are an engine's setting, or what its user may not do: for certain, they don't pass without help. */
+  readonly refused: readonly string[];
+  /** No fault is that the cluster, or a part of it, does not answer. */
+  readonly isThere: boolean;
   /** The URL names nodes of two clusters. */
   readonly isMixed: boolean;
   /** The only fault is that the cluster does not answer, or is down: it may be worth waiting for. */
@@ -17,19 +21,24 @@ export interface Judgement {
   readonly lacksReplicas: boolean;
 }
 
-/** Whether a fault may pass without help: the cluster comes back, its replicas do, or neither. */
-export type FaultKind = "away" | "replicas" | "lasting";
+/**
+ * Whether a fault may pass without help: the cluster comes back, its replicas do, or neither. "refused" are lasting ones that an engine said itself: a
+ * setting, or what the user may not do.
+ */
+export type FaultKind = "away" | "replicas" | "refused" | "lasting";
 
 /** Faults and warnings as sentences. Findings that say the same about several nodes become one sentence. */
 export class Findings {
   readonly #faults = new Map<string, NodeAddress[]>();
   readonly #warnings = new Map<string, NodeAddress[]>();
   readonly #kinds = new Set<FaultKind>();
+  readonly #refused = new Map<string, NodeAddress[]>();
   isMixed = false;
 
   /** `text` is a sentence, or with `node` a sentence template from `NodeRule.says`. */
   fault(text: string, node?: NodeAddress, kind: FaultKind = "lasting"): void {
     note(this.#faults, text, node);
+    if (kind === "refused") note(this.#refused, text, node);
     this.#kinds.add(kind);
   }
 
@@ -39,12 +48,14 @@ export class Findings {
 
   /** Returns the result of all findings. */
   judgement(): Judgement {
-    const mayPass = this.#kinds.size > 0 && !this.#kinds.has("lasting");
+    const mayPass = this.#kinds.size > 0 && !this.#kinds.has("lasting") && !this.#kinds.has("refused");
     const lacksReplicas = mayPass && this.#kinds.has("replicas");
     const isAway = mayPass && !lacksReplicas;
     const faults = sentences(this.#faults);
     const warnings = sentences(this.#warnings);
-    return { faults, warnings, isMixed: this.isMixed, isAway, lacksReplicas };
+    const refused = sentences(this.#refused);
+    const isThere = !this.#kinds.has("away");
+    return { faults, warnings, refused, isThere, isMixed: this.isMixed, isAway, lacksReplicas };
   }
 }
 
@@ -127,15 +138,21 @@ export function isLoading(error: unknown): boolean {
   return error instanceof ClusterError && error.serverCode === "LOADING";
 }
 
-/** Adds a node's failure to the faults; the same failure of several nodes is reported once. */
-export function blame(node: NodeAddress, error: unknown, url: StoreUrl, findings: Findings): void {
+/** Adds a node's failure to the faults; the same failure of several nodes is reported once. `isNeeded`: without it, the cluster can't be used. */
+export function blame(
+  node: NodeAddress,
+  error: unknown,
+  url: StoreUrl,
+  findings: Findings,
+  { isNeeded }: { readonly isNeeded: boolean },
+): void {
   if (isLoading(error)) {
     findings.fault(stillLoading, node, "away");
     return;
   }
   const line = lineOf(error, url);
   const start = `${node}: `;
-  const kind = faultKindOf(error);
+  const kind = isNeeded && isOfUser(error) ? "refused" : faultKindOf(error);
   if (line.startsWith(start)) findings.fault(`{nodes}: ${line.slice(start.length)}`, node, kind);
   else findings.fault(line, undefined, kind);
 }

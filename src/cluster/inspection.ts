@@ -31,6 +31,8 @@ import { askNode } from "./topology.js";
 export interface Inspection extends Judgement {
   /** For the first cluster, if the URL names nodes of two. */
   readonly nodes: readonly NodeFacts[];
+  /** All nodes that the cluster lists, whether they answer or not. */
+  readonly addresses: readonly NodeAddress[];
 }
 
 /** The cluster as seen by a seed. */
@@ -123,13 +125,14 @@ async function inspect(url: StoreUrl, demands: ClusterDemands, ask: Ask): Promis
     const seed = url.seeds[index]!;
     if (view.status === "fulfilled") views.push(view.value);
     else if (isRefusal(view.reason) && faultKindOf(view.reason) === "lasting") {
-      blame(seed, view.reason, url, findings);
+      // With the others' views, `everyNode` knows whether it is needed.
+      blame(seed, view.reason, url, findings, { isNeeded: false });
       if (view.reason.serverCode === "NOPERM") forbidden.push(seed);
     } else unreachable.push({ seed, error: view.reason });
   }
   for (const { seed, error } of unreachable) {
     // If other nodes answer, this one may be down only for a moment.
-    if (views.length === 0) blame(seed, error, url, findings);
+    if (views.length === 0) blame(seed, error, url, findings, { isNeeded: true });
     else if (!isLoading(error)) findings.warning(lineOf(error, url));
   }
   const clustered = views.filter(({ facts }) => facts.isCluster);
@@ -140,7 +143,10 @@ async function inspect(url: StoreUrl, demands: ClusterDemands, ask: Ask): Promis
   const judgeEach = (nodes: readonly Pick<NodeFacts, "address" | "role">[]) =>
     Promise.all(nodes.map((node) => judgePermissions(node, url, demands, ask, findings)));
   if (first === undefined) await judgeEach(forbidden.map((address) => ({ address, role: "replica" })));
-  if (first === undefined) return { ...findings.judgement(), nodes: views.map(({ facts }) => facts) };
+  if (first === undefined) {
+    const nodes = views.map(({ facts }) => facts);
+    return { ...findings.judgement(), nodes, addresses: nodes.map(({ address }) => address) };
+  }
   for (const other of clustered) {
     if (other === first || [...other.ids].some((id) => first.ids.has(id))) continue;
     findings.fault(`${first.seed} and ${other.seed} are nodes of two clusters: name the nodes of one`);
@@ -158,7 +164,7 @@ async function inspect(url: StoreUrl, demands: ClusterDemands, ask: Ask): Promis
   for (const each of facts) judgeNode(each, demands, findings);
   judgeClocks(facts, findings);
   await judgeEach(facts);
-  return { ...findings.judgement(), nodes: facts };
+  return { ...findings.judgement(), nodes: facts, addresses: addressed(first).map(({ address }) => address) };
 }
 
 async function viewOf(seed: NodeAddress, ask: Ask): Promise<SeedView> {
@@ -196,11 +202,15 @@ function nodeOfRow(row: string, seed: NodeAddress, endpoints: ReadonlyMap<string
   return { id, address, isNeeded: marks.includes("master") && slots.length > 0, isFailing };
 }
 
+/** Without nodes that have no address: they were forgotten, or have not been met yet. */
+function addressed({ nodes }: SeedView): readonly ListedNode[] {
+  return nodes.filter(({ address }) => !address.startsWith(":"));
+}
+
 /** Returns the facts of all nodes that can be asked and have their data. */
 async function everyNode(view: SeedView, url: StoreUrl, ask: Ask, findings: Findings): Promise<NodeFacts[]> {
   const facts: NodeFacts[] = [];
-  // One that has no address was forgotten, or has not been met yet.
-  const nodes = view.nodes.filter(({ address }) => !address.startsWith(":"));
+  const nodes = addressed(view);
   const asked = await Promise.allSettled(nodes.map(({ address }) => factsOf(address, ask)));
   for (const [index, each] of asked.entries()) {
     const { address, isNeeded, isFailing } = nodes[index]!;
@@ -209,7 +219,7 @@ async function everyNode(view: SeedView, url: StoreUrl, ask: Ask, findings: Find
       else if (isNeeded) findings.fault(stillLoading, address, "away");
       else findings.warning(stillLoading, address);
     } else if (isFailing) findings.warning(`${address} is down, as the other nodes see it too`);
-    else if (isNeeded || isOfUser(each.reason)) blame(address, each.reason, url, findings);
+    else if (isNeeded || isOfUser(each.reason)) blame(address, each.reason, url, findings, { isNeeded });
     else findings.warning(lineOf(each.reason, url));
   }
   return facts;
@@ -244,6 +254,7 @@ async function factsOf(address: NodeAddress, ask: Ask): Promise<NodeFacts> {
     isAofOn: field(info, "aof_enabled") === "1",
     maxmemory: Number(field(info, "maxmemory")),
     usedMemory: Number(field(info, "used_memory")),
+    isLinkUp: field(info, "master_link_status") !== "down",
     maxmemoryPolicy: field(info, "maxmemory_policy"),
     needsEverySlot,
     movesReplicas,

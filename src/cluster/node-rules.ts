@@ -32,6 +32,8 @@ export interface NodeFacts {
   /** Bytes; 0 means no bound. */
   readonly maxmemory: number;
   readonly usedMemory: number;
+  /** Whether a replica is connected to its master. */
+  readonly isLinkUp: boolean;
   readonly maxmemoryPolicy: string;
   /** Whether it refuses everything while any slot has no master; `undefined` means that the user may not ask. */
   readonly needsEverySlot: boolean | undefined;
@@ -62,7 +64,7 @@ export function judgeNode(node: NodeFacts, demands: ClusterDemands, findings: Fi
   for (const { isFault, kind, says } of rules) {
     const text = says(node, demands);
     if (text === undefined) continue;
-    if (isFault) findings.fault(text, node.address, kind);
+    if (isFault) findings.fault(text, node.address, kind ?? "refused");
     else findings.warning(text, node.address);
     // For a server without cluster mode, no other rule matters.
     if (!node.isCluster) return;
@@ -71,7 +73,7 @@ export function judgeNode(node: NodeFacts, demands: ClusterDemands, findings: Fi
 
 interface NodeRule {
   readonly isFault: boolean;
-  /** For a fault; default: "lasting". */
+  /** For a fault; default: "refused". */
   readonly kind?: FaultKind;
   /** Returns the sentence, with `{nodes}` and `[one|several]` for `sentenceOf`; `undefined` when the node meets the rule. */
   says(node: NodeFacts, demands: ClusterDemands): string | undefined;

@@ -20,7 +20,7 @@ export async function judgePermissions(
   let isForbidden = false;
   // A replica refuses WAIT even to users who may run it, and refuses everything while it loads its file or has lost its master.
   const failed = (error: unknown): void => {
-    if (role === "master" || isOfUser(error)) blame(address, error, url, findings);
+    if (role === "master" || isOfUser(error)) blame(address, error, url, findings, { isNeeded: role === "master" });
   };
   for (const probe of probes) {
     await ask(address, probe).catch((error: unknown) => {
@@ -29,6 +29,8 @@ export async function judgePermissions(
     });
   }
   if (isForbidden) return;
+  // Writes and most reads ask masters; what a replica refuses matters once it becomes one.
+  const kind = role === "master" ? "refused" : "lasting";
   const user = url.user ?? "the default user";
   const mayAll = async (questions: readonly RespCommand[]): Promise<readonly boolean[]> => {
     const args = questions.flatMap((words) => [words.length, ...words]);
@@ -41,10 +43,10 @@ export async function judgePermissions(
   const keyQuestion: readonly RespCommand[] = keys === undefined ? [] : [["EVAL", "", 1, keys.replace("*", "0}")]];
   try {
     const [[mayUseKeys = true], allowed] = await Promise.all([mayAll(keyQuestion), mayAll(commands)]);
-    if (!mayUseKeys) findings.fault(`${user} has no access to keys ${keys} on {nodes}`, address);
+    if (!mayUseKeys) findings.fault(`${user} has no access to keys ${keys} on {nodes}`, address, kind);
     for (const [index, command] of commands.entries()) {
       if (allowed[index] === true || (!mayUseKeys && isKeyed(command))) continue;
-      findings.fault(`${user} may not run ${command.slice(0, 2).join(" ")} on {nodes}`, address);
+      findings.fault(`${user} may not run ${command.slice(0, 2).join(" ")} on {nodes}`, address, kind);
     }
   } catch (error) {
     failed(error);

@@ -11,10 +11,13 @@ export interface Readiness {
   readonly workers: boolean;
   /** The server is stopping. */
   readonly draining: boolean;
+  /** With a cluster: this node can reach it, or nobody can; and it is as `serve` demands. */
+  readonly cluster?: boolean;
 }
 
 /** Whether requests should be sent here; a server that stops is not ready though it still answers. */
-export const isReady = ({ store, workers, draining }: Readiness): boolean => store && workers && !draining;
+export const isReady = ({ store, workers, draining, cluster = true }: Readiness): boolean =>
+  store && workers && !draining && cluster;
 
 /** Returns the memory of a board for this many HTTP threads. A thread that has not written yet is not up. */
 export function newReadinessBoard(threads: number): SharedArrayBuffer {
@@ -24,6 +27,7 @@ export function newReadinessBoard(threads: number): SharedArrayBuffer {
 const storeFlag = 1;
 const workersFlag = 2;
 const drainingFlag = 4;
+const clusterLostFlag = 8;
 
 /** The readiness of a process, from one of its HTTP threads. */
 export class ProcessReadiness {
@@ -41,20 +45,25 @@ export class ProcessReadiness {
   /** Writes this thread's state to the board, and returns it. */
   show(): Readiness {
     const now = this.#ownNow();
-    const { store, workers, draining } = now;
-    const flags = (store ? storeFlag : 0) | (workers ? workersFlag : 0) | (draining ? drainingFlag : 0);
+    const { store, workers, draining, cluster } = now;
+    const flags =
+      (store ? storeFlag : 0) |
+      (workers ? workersFlag : 0) |
+      (draining ? drainingFlag : 0) |
+      (cluster === false ? clusterLostFlag : 0);
     Atomics.store(this.#board, this.#own, flags);
     return now;
   }
 
   /** The state of all threads: this one's current state, and the last written state of the others. */
   all(): Readiness {
-    this.show();
+    const { cluster } = this.show();
     const seats = [...this.#board];
     return {
       store: seats.every((flags) => (flags & storeFlag) !== 0),
       workers: seats.every((flags) => (flags & workersFlag) !== 0),
       draining: seats.some((flags) => (flags & drainingFlag) !== 0),
+      ...(cluster !== undefined && { cluster: !seats.some((flags) => (flags & clusterLostFlag) !== 0) }),
     };
   }
 }

@@ -19,6 +19,24 @@ export interface ThreadBuffers {
   readonly challenges: SharedArrayBuffer;
 }
 
+/** What a node last saw of its cluster. */
+export interface ClusterReading {
+  /** Every engine process; null: it does not answer, or still loads its data. */
+  readonly engines: readonly { readonly address: string; readonly facts: EngineReading | null }[];
+  /** Masters with too few replicas to acknowledge writes, and those with just enough. */
+  readonly shardsRefusing: number;
+  readonly shardsWithoutSpare: number;
+}
+
+/** One engine process; memory in bytes, 0 as `maxmemory` is no bound. */
+interface EngineReading {
+  readonly role: "master" | "replica";
+  readonly replicas: number;
+  readonly isLinkUp: boolean;
+  readonly usedMemory: number;
+  readonly maxmemory: number;
+}
+
 /** State of the process that is asked for at each scrape. */
 export interface ProcessState {
   readonly isReady: boolean;
@@ -28,6 +46,8 @@ export interface ProcessState {
   readonly blocksStored: number;
   /** 0 without a cluster. */
   readonly configAgeSeconds: number;
+  /** Null without a cluster. */
+  readonly cluster: ClusterReading | null;
   readonly shedAboveBytes: number;
   /** Seconds since the epoch; null without TLS. */
   readonly certificateExpiresAt: number | null;
@@ -257,6 +277,19 @@ function loopDelaySamples({ threads }: Scrape): Sample[] {
   });
 }
 
+type Engine = ClusterReading["engines"][number];
+
+/** A sample for each engine process of which `read` knows one; none on one host. */
+function engineSamples(read: (engine: Engine) => number | undefined): Row["read"] {
+  return ({ state }) =>
+    (state.cluster?.engines ?? []).flatMap((engine) => {
+      const value = read(engine);
+      const { address } = engine;
+      const host = address.slice(0, address.lastIndexOf(":"));
+      return value === undefined ? [] : [{ labels: { engine: address, host }, value }];
+    });
+}
+
 const durationName = "verdictd_http_request_duration_seconds";
 const lagName = "verdictd_scoring_lag_seconds";
 
@@ -396,6 +429,44 @@ const rows: readonly Row[] = [
     "verdictd_cluster_config_age_seconds",
     "How long ago this node last had the configuration of the cluster as it was; 0 on one host.",
     ({ state }) => one(state.configAgeSeconds),
+  ),
+  gauge(
+    "verdictd_cluster_shards_short_of_replicas",
+    "Shards of the cluster that refuse batches because too few replicas could acknowledge them, and shards without a spare replica: one more failure, and they refuse.",
+    ({ state }) => [
+      { labels: { batches: "refused" }, value: state.cluster?.shardsRefusing ?? 0 },
+      { labels: { batches: "accepted" }, value: state.cluster?.shardsWithoutSpare ?? 0 },
+    ],
+  ),
+  gauge(
+    "verdictd_cluster_engine_up",
+    "1 for each engine process of the cluster that answers this node and has its data; 0 for one that does not.",
+    engineSamples(({ facts }) => (facts === null ? 0 : 1)),
+  ),
+  gauge(
+    "verdictd_cluster_engine_master",
+    "1 for each engine process that is a master, 0 for a replica; masters should be spread over hosts.",
+    engineSamples(({ facts }) => (facts === null ? undefined : Number(facts.role === "master"))),
+  ),
+  gauge(
+    "verdictd_cluster_engine_replicas",
+    "Replicas that follow each master.",
+    engineSamples(({ facts }) => (facts?.role === "master" ? facts.replicas : undefined)),
+  ),
+  gauge(
+    "verdictd_cluster_engine_link_up",
+    "1 for each replica that is connected to its master, 0 for one that is not.",
+    engineSamples(({ facts }) => (facts?.role === "replica" ? Number(facts.isLinkUp) : undefined)),
+  ),
+  gauge(
+    "verdictd_cluster_engine_memory_bytes",
+    "Memory that each engine process uses.",
+    engineSamples(({ facts }) => facts?.usedMemory),
+  ),
+  gauge(
+    "verdictd_cluster_engine_memory_max_bytes",
+    "maxmemory of each engine process; 0 for none.",
+    engineSamples(({ facts }) => facts?.maxmemory),
   ),
   gauge("verdictd_store_bytes", "Bytes of the store's data file in use.", ({ state }) => one(state.storeBytes)),
   gauge("verdictd_store_disk_free_bytes", "Free bytes on the store's disk.", ({ state }) => one(state.diskFreeBytes)),

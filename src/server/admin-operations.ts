@@ -83,6 +83,7 @@ function stateReader(options: OperationsOptions, certificate: CertificateReload)
       ...stored,
       isReady: isReady(readiness),
       configAgeSeconds: first.configAgeMs() / 1000,
+      cluster: first.clusterState(),
       shedAboveBytes: bytesOfMib(config.queueMb),
       certificateExpiresAt: certificate.expiresAt,
       certificateReloads: certificate.reloads,

@@ -6,9 +6,16 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { workerPath } from "../assets.js";
+import { type ClusterState, ClusterWatch } from "../cluster-store/cluster-watch.js";
 import { migratedFault, mirrorFault } from "../cluster-store/config/open-config.js";
 import { tellOfBatches } from "../cluster-store/ingest/refused-batches.js";
-import { countsOnTheirWayMs, type NodeThread, openCluster } from "../cluster-store/open-cluster.js";
+import {
+  countsOnTheirWayMs,
+  lookAtCluster,
+  type NodeThread,
+  type OpenedCluster,
+  openCluster,
+} from "../cluster-store/open-cluster.js";
 import { OutageLog } from "../cluster-store/outage-log.js";
 import { type CertificateFiles, readCertificate } from "../config/certificate.js";
 import type { ServeConfig } from "../config/config.js";
@@ -44,6 +51,8 @@ export interface RunningServer {
   readonly buffers: ThreadBuffers;
   /** Age of this node's copy of the cluster's configuration, ms; 0 without a cluster. */
   configAgeMs(): number;
+  /** What this node last saw of its cluster; null on one host, and of further HTTP threads. */
+  clusterState(): ClusterState | null;
   readonly routeLabels: readonly RouteLabel[];
   /** Of the process: all of its HTTP threads. */
   readiness(): Readiness;
@@ -83,6 +92,7 @@ export async function startServer(
   const batchOutages = new OutageLog(log, batchOutage, "batches are accepted again");
   const cluster = config.store === "" ? null : await openCluster(config, nodeThread(outages, place));
   const store = cluster?.store ?? (await openOfHost(config.dataDir));
+  const watch = cluster !== null && place.number === 0 ? watchCluster(config, cluster, log) : null;
   const threads = Math.max(1, Math.floor(config.scoringThreads / config.httpThreads));
   const meters = new ThreadMeters(threads);
   const writeCounts = newWriteCounts();
@@ -110,6 +120,7 @@ export async function startServer(
     store: canRead(store),
     workers: pool.threads.length >= threads && meters.scoringThreadsUp >= threads,
     draining: isStopping,
+    ...(cluster !== null && { cluster: watch?.isUsable ?? true }),
   });
   const readiness = new ProcessReadiness(place.shared.readiness, place.number, ownReadiness);
   const services = buildServices({
@@ -161,7 +172,7 @@ export async function startServer(
   const watching = watchScoring(services.queue, pool, new WriteWatch(writeCounts), log);
   const close = async (others?: PromiseLike<unknown>): Promise<void> => {
     isStopping = true;
-    await services.queue.drain();
+    await Promise.all([services.queue.drain(), watch?.stop()]);
     clearInterval(watching);
     for (const timer of flushing) clearInterval(timer);
     meters.stop();
@@ -188,6 +199,7 @@ export async function startServer(
       dns: services.reverseDns.stats(),
     });
     meters.show(state, limits.stateShownEveryMs);
+    watch?.start();
     await services.feed
       .listen(config.dataDir)
       .catch((err: unknown) =>
@@ -211,6 +223,7 @@ export async function startServer(
       routes: services.routes,
       buffers: meters.buffers,
       configAgeMs: () => cluster?.configAgeMs() ?? 0,
+      clusterState: () => watch?.state ?? null,
       routeLabels: meters.routeLabels,
       readiness: () => readiness.all(),
       startAgentRefresh: () => services.agentRefresh.start(),
@@ -235,6 +248,15 @@ async function openOfHost(dataDir: string): Promise<Store> {
   if (fault === null) return store;
   await store.close();
   throw new StoreError(fault);
+}
+
+/** Watches the cluster for the whole process. */
+function watchCluster(config: ServeConfig, { client, url }: OpenedCluster, log: Logger): ClusterWatch {
+  const known = (): readonly string[] => {
+    const addresses = client.shards().flatMap(({ master, replicas }) => [master, ...replicas]);
+    return addresses.length > 0 ? addresses : url.seeds;
+  };
+  return new ClusterWatch({ acks: config.engineAcks, look: () => lookAtCluster(config), known, log });
 }
 
 /** The role of an HTTP thread for a cluster's configuration: the first thread follows it for all of them. */

@@ -5,7 +5,8 @@ import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { batch } from "../support/batches.js";
 import type { Exposition } from "../support/exposition.js";
-import { serve } from "../support/process.js";
+import { command, serve } from "../support/process.js";
+import { startRedis } from "../support/redis-cluster.js";
 import { selfSigned } from "./certificates.js";
 import { client, tenantOf } from "./traffic.js";
 
@@ -84,7 +85,13 @@ async function fullExposition(t: Test): Promise<Exposition> {
   const { json } = await ingest(batch("someone"));
   await ask("GET", `/v1/sessions/${json.session_token}/verdict`, { token: tenant.privateKey });
   const tls = await serve(t, `${certificate}.tls`, { flags: ["--tls-cert", certificate, "--tls-key", key] });
-  const expositions = [await plain.metrics(), await tls.metrics()];
+  const { url } = await startRedis(t, { masters: 1, replicas: 1 });
+  const mirror = `${certificate}.mirror`;
+  const made = await command(["init", "--store", url, "--data-dir", mirror]);
+  if (made.code !== 0) throw new Error(made.stderr);
+  const onCluster = await serve(t, mirror, { flags: ["--store", url] });
+  const ofCluster = await onCluster.metricsOnce((seen) => seen.sum("verdictd_cluster_engine_link_up") === 1);
+  const expositions = [await plain.metrics(), await tls.metrics(), ofCluster];
   return { ...expositions[0]!, samples: expositions.flatMap(({ samples }) => samples) };
 }
 

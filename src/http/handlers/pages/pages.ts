@@ -70,7 +70,8 @@ export function healthRoutes({ isReady }: Health): PublicRoute[] {
         tag: "service",
         summary: "Whether the process is ready for requests",
         description:
-          "For all threads of the process: the store can be read, the scoring threads run, and it is not stopping. The admin address says " +
+          "For all threads of the process: the store can be read, the scoring threads run, and it is not stopping. With a cluster, also that this " +
+          "process is not the only one that is cut off from it, and that its engines are still as `serve` demands. The admin address says " +
           "the same under the same path, and which of these is missing.",
         answers: { 200: "HealthAnswer", 503: "HealthAnswer" },
       },
