@@ -216,6 +216,40 @@ export const limits = {
 
   /** ms between two writes of counts of verdict answers: what a crash may lose of them. */
   trafficFlushMs: 1000,
+  /** Values of a dimension, subject, band and action that a thread counts at least, of twice as many at most: a count misses 1/500 of all at most. */
+  trafficSlots: 500,
+  /** The same where memory is short: 1/100. */
+  trafficSlotsLeast: 100,
+  /** Values of a dimension that a thread stores of an hour: those left out are below 1/400 of all. */
+  trafficValuesStored: 400,
+  /** Values that it stores in addition of each subject, band and action: those left out are below 1/150 of these. */
+  trafficStratumValues: 150,
+  /** Values of a dimension and hour that are told. */
+  trafficValuesMax: 200,
+  /** Values that a thread holds of all projects: about 30 MB. */
+  trafficValuesHeldMax: 200_000,
+  /** Verdicts between two looks at how many values a thread holds: at most so many more by then, times 12. */
+  trafficLookEvery: 2000,
+  /** Operators of crawlers that are counted of a project and hour, and paths of each: the five most frequent are told. */
+  crawlerOperatorsMax: 500,
+  crawlerPathSlots: 50,
+  /** Hours of projects that a thread holds where they can't be stored. */
+  judgedHoursHeldMax: 2000,
+  /** Samples of requests that a thread holds of all projects: about 12 MB. */
+  requestSamplesHeldMax: 20_000,
+  /** Bytes of a row of what was judged before it is compressed: 2,000 samples with all texts at their longest. */
+  judgedRowBytesMax: 8 << 20,
+  /** Hours of counts that are read at once. */
+  judgedHoursChunk: 24,
+  /** Days that a request for counts by value, or for samples, may span. */
+  trafficDaysMax: 92,
+  /** Values of a traffic answer unless told otherwise, rows of samples at most, paths of a crawler. */
+  trafficValuesDefault: 50,
+  requestSamplesPageMax: 500,
+  crawlerPathsShown: 5,
+  /** Share of a thread's time that goes into storing what was judged: above it, it waits longer between two writes, a minute at most. */
+  judgedWriteShare: 0.02,
+  judgedFlushMaxMs: 60_000,
   /** Paths, user agents and addresses whose facts a thread remembers for counting: 10 MB at most. */
   trafficMemoMax: 10_000,
   /** Characters of a user agent's family: a text without a product would count as a whole. */

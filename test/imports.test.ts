@@ -99,7 +99,7 @@ const allowed: Record<string, readonly string[] | null> = {
   config: ["limits", "contract", "cluster", "net", "runtime", "yaml", "node:"],
   metrics: ["contract", "detections", "prom-client", "node:"],
   net: ["limits", "contract", "ipaddr.js"],
-  recording: ["limits", "errors", "contract", "rules", "store", "auth", "control-plane", "net", "runtime"],
+  recording: ["limits", "errors", "contract", "rules", "store", "auth", "control-plane", "net", "runtime", "node:"],
   runtime: ["limits", "pino", "node:"],
   server: [
     "limits",

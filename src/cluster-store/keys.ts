@@ -3,6 +3,7 @@
  * session is written at once; counters are spread by a tag of their own. Nothing else in the project builds a key of the cluster.
  */
 import { keySlot, slotsOfCluster } from "../cluster/slots.js";
+import { type JudgedKind, judgedKinds } from "../contract/traffic.js";
 import type { SessionTable } from "../store/keys.js";
 
 /**
@@ -23,6 +24,7 @@ import type { SessionTable } from "../store/keys.js";
  * | vd{c-hash}kind, hour                  | string | cross-session count of an hour; expires two hours later           |
  * | vd{u-account-k}month                  | string | a sixteenth of the events of an account in a month                |
  * | vd{p-project-k}h:hour                 | hash   | a sixteenth of a project's counts in an hour                      |
+ * | vd{j-project-kind}h:hour              | hash   | by writer, its row of what was judged in an hour (`judged-rows.ts`); expires |
  * | vd{p-project-k}paths                  | string | number of the log of paths that is written                        |
  * | vd{p-project-k}paths:0, :1            | string | a sixteenth of the paths: pairs of hash u32 and session u32       |
  * | vd{w-number}                          | string | empty: written so that `WAIT` tells of what came before; expires   |
@@ -134,6 +136,11 @@ export function usageRow(accountId: number, part: number, month: string): string
 /** A part, 0 to 15, of a project's counts in an hour since the epoch. */
 export function trafficRow(projectId: number, part: number, hour: number): string {
   return `vd{p${projectId}.${part}}h:${hour}`;
+}
+
+/** The rows of all writers of what was judged in an hour. */
+export function judgedHourRow(projectId: number, kind: JudgedKind, hour: number): string {
+  return `vd{j${projectId}.${judgedKinds.indexOf(kind)}}h:${hour}`;
 }
 
 /** The rows of a part of a project's paths: the number of the current log, and both logs. */

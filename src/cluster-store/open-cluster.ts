@@ -222,7 +222,7 @@ function clusterTables(client: ClusterClient, acks: number, times: ClusterTimes)
     remoteSessions: new ClusterSessions(client, acks, patienceMs),
     counts: new ClusterHourlyCounts(client, statsMs),
     rows: new ClusterSessionRows({ ...common, deadlineMs, heldMs }),
-    recorded: clusterRecordedRows({ ...common, blockMs }),
+    recorded: clusterRecordedRows({ ...common, blockMs, trafficMs: statsMs }),
   };
 }
 

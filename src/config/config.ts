@@ -226,6 +226,11 @@ export const serveOptions = {
   ),
   "block-days": option(integer(1, 3650), 90, "days a recorded block is kept"),
   "stats-days": option(integer(1, 3650), 400, "days hourly counts are kept"),
+  "request-samples": option(
+    integer(0, 2000),
+    2000,
+    "requests without a session of which a project keeps samples, an hour, for 7 days; 0: none",
+  ),
   "timeline-sessions": option(
     integer(0, 2000),
     200,

@@ -41,6 +41,7 @@ import type { MarkAnswer, MarkBody, MarksAnswer } from "./marks.js";
 import type { SessionDeletionAnswer, SessionDeletionBody } from "./session-deletion.js";
 import type { SessionQueryAnswer, SessionQueryBody } from "./session-query.js";
 import type { SignedAgent } from "./signed-agents.js";
+import type { CrawlersAnswer, RequestSamplesAnswer, TrafficAnswer } from "./traffic-answers.js";
 import type { Action, LoggedInPolicy, RequestVerdict, SignedAgentPolicy, Verdict } from "./verdict.js";
 
 import type { VerifiedBotEntry } from "./verified-bots.js";
@@ -492,6 +493,9 @@ export interface ApiTypes {
   TimelineAnswer: TimelineAnswer;
   BlocksAnswer: BlocksAnswer;
   StatsAnswer: StatsAnswer;
+  TrafficAnswer: TrafficAnswer;
+  RequestSamplesAnswer: RequestSamplesAnswer;
+  CrawlersAnswer: CrawlersAnswer;
   RuleTestAnswer: RuleTestAnswer;
   DetectionsAnswer: DetectionsAnswer;
   VerifiedBotsAnswer: VerifiedBotsAnswer;

@@ -1,4 +1,5 @@
 /** What was judged, in the form that counters, samples and whoever else looks on see it: the facts of one verdict, and the dimensions to count by. */
+import type { ExaminedRequest } from "./judged-request.js";
 import type { NetworkFact } from "./network-fact.js";
 import type { Action, Band, VerdictSubject } from "./verdict.js";
 
@@ -23,6 +24,11 @@ export const trafficDimensions = [
 /** One way to count judged requests. */
 export type TrafficDimension = (typeof trafficDimensions)[number];
 
+/** Kinds of rows of what was judged: a kind a dimension, crawlers, samples of requests. Their places are stored: new ones come last. */
+export const judgedKinds = [...trafficDimensions, "crawlers", "samples"] as const;
+/** One kind of rows. */
+export type JudgedKind = (typeof judgedKinds)[number];
+
 /** All dimensions but `detection`: of these a request has one value, or none. */
 export const singleDimensions = trafficDimensions.filter((dimension) => dimension !== "detection");
 /** Such a dimension. */
@@ -45,11 +51,14 @@ export interface JudgedFacts {
   readonly rule: { readonly id: number; readonly name: string } | null;
   /** One value for each dimension with one; "" for none. `ip` and `network` as far as `--ip-storage` keeps addresses. */
   readonly values: Readonly<Record<SingleDimension, string>>;
-  /** The operator that the user agent claims falsely; "" for no such claim. */
+  /** The operator that the user agent claims falsely, and what that operator's bot is for; "" for no such claim. */
   readonly impostorOf: string;
+  readonly impostorCategory: string;
   /** Category of `values.verified_bot`; "" for none. */
   readonly verifiedBotCategory: string;
   readonly network: NetworkFact;
+  /** Undefined for a verdict read, which judges no request. */
+  readonly request: ExaminedRequest | undefined;
   /** "" for what nobody reported; the path in the spelling of rules, not a template, without a query. */
   readonly method: string;
   readonly path: string;

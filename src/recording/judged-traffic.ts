@@ -39,8 +39,8 @@ export interface JudgedTrafficSources {
   readonly addresses: Pick<AddressLookup, "networkOf">;
   /** The bot that a user agent names. */
   readonly declaredBotOf: (userAgent: string) => { readonly name: string } | undefined;
-  /** The operator that a user agent claims to be; undefined for none. */
-  readonly claimedOperator: (userAgent: string) => string | undefined;
+  /** Whom a user agent claims to be; undefined for nobody. */
+  readonly claimOf: (userAgent: string) => { readonly operator: string; readonly category: string | null } | undefined;
   readonly ipStorage: IpStorage;
 }
 
@@ -96,9 +96,9 @@ export class JudgedTraffic {
     const userAgent = context.userAgent ?? last?.userAgent ?? "";
     const { ip, network, asn, fact } = this.#addressFacts(context.ip ?? last?.ip ?? "", atMs);
     const declared = request === undefined ? this.#declaredBot(userAgent) : (request.declaredBot?.name ?? "");
-    const impostorOf = verdict.detection_ids.includes(spoofedCrawler)
-      ? (this.#sources.claimedOperator(userAgent) ?? "")
-      : "";
+    const isSpoofed = verdict.detection_ids.includes(spoofedCrawler);
+    const claim = isSpoofed ? this.#sources.claimOf(userAgent) : undefined;
+    const impostorOf = claim?.operator ?? "";
     const verifiedBot = proved?.name ?? "";
     return {
       projectId,
@@ -125,8 +125,10 @@ export class JudgedTraffic {
         rule: rule === null ? "" : String(rule.id),
       },
       impostorOf,
+      impostorCategory: claim?.category ?? "",
       verifiedBotCategory: proved?.category ?? "",
       network: fact,
+      request,
       method: context.method ?? "",
       path,
       userAgent,

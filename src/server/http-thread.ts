@@ -150,7 +150,7 @@ export async function startServer(
       : null,
     certificate,
   });
-  const flush = async (): Promise<void> => {
+  const flush = async (isAll = false): Promise<void> => {
     await Promise.all([
       services.traffic.flush().then(
         () => {
@@ -159,13 +159,16 @@ export async function startServer(
         },
         (err: unknown) => outages.failed(err, "counts of verdicts could not be stored"),
       ),
+      (isAll ? services.judgedRecords.flush() : services.judgedRecords.flushIfDue()).catch((err: unknown) =>
+        outages.failed(err, "counts and samples of judged requests could not be stored"),
+      ),
       services.timelines
         .flush()
         .catch((err: unknown) => outages.failed(err, "timelines of sessions could not be stored")),
     ]);
   };
   const flushing = [
-    setInterval(flush, limits.trafficFlushMs),
+    setInterval(() => flush(), limits.trafficFlushMs),
     setInterval(() => services.flushBlocks(), limits.blocksFlushMs),
   ];
   const leaveFailures = surviveCommitFailures((err) => log.error({ err }, "the store could not be written"));
@@ -176,7 +179,7 @@ export async function startServer(
     clearInterval(watching);
     for (const timer of flushing) clearInterval(timer);
     meters.stop();
-    await Promise.all([flush(), services.flushBlocks(true), services.tokenUses.flush()]);
+    await Promise.all([flush(true), services.flushBlocks(true), services.tokenUses.flush()]);
     services.reverseDns.close();
     await services.agentRefresh.stop();
     await services.feed.close();

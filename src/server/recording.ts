@@ -6,9 +6,11 @@ import { ChallengingRules } from "../challenge/challenging-rules.js";
 import { Challenges } from "../control-plane/challenges.js";
 import { VerdictFeed } from "../live/verdict-feed.js";
 import { Blocks } from "../recording/blocks.js";
+import { JudgedRecords } from "../recording/judged-records.js";
 import { JudgedTraffic } from "../recording/judged-traffic.js";
 import { Timelines } from "../recording/timelines.js";
 import { TrafficCounter } from "../recording/traffic.js";
+import { TrafficReader } from "../recording/traffic-reader.js";
 import { RuleBudgetWatch } from "../verdict/rule-budget-watch.js";
 import type { ThreadContext } from "./thread-context.js";
 import type { VisitorFacts } from "./visitor-facts.js";
@@ -20,8 +22,10 @@ export type Recording = ReturnType<typeof buildRecording>;
 export function buildRecording(thread: ThreadContext, credentials: Credentials, visitors: VisitorFacts) {
   const { config, log, store, meters, outages, now } = thread;
   const traffic = new TrafficCounter(store);
-  const { addresses, declaredBotOf, claimedOperator } = visitors;
-  const judged = new JudgedTraffic({ addresses, declaredBotOf, claimedOperator, ipStorage: config.ipStorage });
+  const { addresses, declaredBotOf, claimOf } = visitors;
+  const judged = new JudgedTraffic({ addresses, declaredBotOf, claimOf, ipStorage: config.ipStorage });
+  const judgedRecords = new JudgedRecords(store, now, config.requestSamples);
+  judged.observe(judgedRecords);
   const blocks = new Blocks(store, now, config.httpThreads);
   /** Writes the blocks that are due, or all of them. Never rejects. */
   const flushBlocks = (isAll = false): Promise<void> =>
@@ -41,6 +45,9 @@ export function buildRecording(thread: ThreadContext, credentials: Credentials, 
     traffic,
     /** Tells its observers of every computed verdict. */
     judged,
+    /** Counts what was judged by value, and keeps samples. */
+    judgedRecords,
+    trafficReader: new TrafficReader(store, config.requestSamples),
     blocks,
     flushBlocks,
     timelines: new Timelines({ store, credentials, sessionsMax: config.timelineSessions, now }),

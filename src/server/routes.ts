@@ -29,6 +29,7 @@ import { signedAgentsRoute } from "../http/handlers/control-plane/signed-agents.
 import { statsRoute } from "../http/handlers/control-plane/stats.js";
 import { timelineRoute } from "../http/handlers/control-plane/timeline.js";
 import { tokenRoutes } from "../http/handlers/control-plane/tokens.js";
+import { trafficRoutes } from "../http/handlers/control-plane/traffic.js";
 import { usageRoutes } from "../http/handlers/control-plane/usage.js";
 import { verifiedBotsRoute } from "../http/handlers/control-plane/verified-bots.js";
 import { challengeRoutes } from "../http/handlers/data-plane/challenges.js";
@@ -159,7 +160,7 @@ function sessionsAndLogsRoutes({ thread, controlPlane, visitors, recording }: Ro
   const { store, meters, now } = thread;
   const { rules, sessions, marks } = controlPlane;
   const { addresses, declaredBotOf } = visitors;
-  const { traffic, timelines, blocks, flushBlocks } = recording;
+  const { traffic, judgedRecords, trafficReader, timelines, blocks, flushBlocks } = recording;
   const meter = meters.services.backtests;
   const search = { addresses, rulesOf: (project: Project) => rules.ready(project), declaredBotOf };
   return [
@@ -173,6 +174,7 @@ function sessionsAndLogsRoutes({ thread, controlPlane, visitors, recording }: Ro
     timelineRoute({ sessions, timelines }),
     blockRoute({ blocks, work, flush: () => flushBlocks(true) }),
     statsRoute({ stats: new Stats(store), work, flush: () => traffic.flush(), now }),
+    ...trafficRoutes({ traffic: trafficReader, addresses, work, flush: () => judgedRecords.flush(), now }),
     ruleTestRoute({ store, sessions, addresses, declaredBotOf, work, meter, now }),
   ];
 }

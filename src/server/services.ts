@@ -24,7 +24,7 @@ export function buildServices(parts: ThreadParts) {
   const { reads, onFailure } = thread;
   const { credentials, accounts, projects } = controlPlane;
   const { reverseDns, agentRefresh, network } = visitors;
-  const { traffic, flushBlocks, timelines, tokenUses, feed } = recording;
+  const { traffic, judgedRecords, flushBlocks, timelines, tokenUses, feed } = recording;
   return {
     reads,
     onFailure,
@@ -35,6 +35,7 @@ export function buildServices(parts: ThreadParts) {
     agentRefresh,
     network,
     traffic,
+    judgedRecords,
     flushBlocks,
     timelines,
     tokenUses,

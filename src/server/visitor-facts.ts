@@ -57,8 +57,8 @@ export function buildVisitorFacts(thread: ThreadContext) {
     verifiedBotCatalogues,
     verifiedBotAt: (ip: string) => bots().lookup(ip) ?? null,
     identities,
-    /** The operator that a user agent claims to be. */
-    claimedOperator: (userAgent: string) => bots().claim(userAgent)?.operator,
+    /** Whom a user agent claims to be. */
+    claimOf: (userAgent: string) => bots().claim(userAgent),
     declaredBotCatalogues,
     declaredBotOf,
     agentMarkCatalogues,

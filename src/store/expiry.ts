@@ -5,11 +5,13 @@
 import { setImmediate } from "node:timers/promises";
 import type { Database } from "lmdb";
 import { limits } from "../limits.js";
+import { expiredJudged } from "./judged-rows.js";
 import {
   blockTalliesFrom,
   crossSessionCountsFrom,
   hourOf,
   idempotencyFrom,
+  judgedRange,
   sessionRange,
   solvedChallengeKey,
   type TableName,
@@ -59,6 +61,7 @@ const expiries = {
   blockTallies: { below: blockTallyFloor },
   usage: "kept",
   traffic: { ofProject: sweepTraffic },
+  judged: { ofProject: sweepJudged },
   verifiedBots: "kept",
   declaredBots: "kept",
   agentMarks: "kept",
@@ -223,4 +226,21 @@ async function sweepTraffic({ store, projectId, retention, nowMs, isStopping }: 
     for (const key of keys) store.traffic.removeSync(key);
   });
   return keys.length;
+}
+
+async function sweepJudged({ store, projectId, retention, nowMs, isStopping }: ProjectSweep): Promise<number> {
+  let removed = 0;
+  for (const { kind, hour } of expiredJudged(retention, nowMs)) {
+    for (;;) {
+      const range = { ...judgedRange(projectId, kind, 0, hour), limit: limits.sweepRowsMax };
+      const keys = [...store.judged.getKeys(range)].map((key) => Buffer.from(key));
+      if (keys.length === 0) break;
+      if (isStopping()) return removed;
+      await store.root.transaction(() => {
+        for (const key of keys) store.judged.removeSync(key);
+      });
+      removed += keys.length;
+    }
+  }
+  return removed;
 }

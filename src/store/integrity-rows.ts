@@ -16,6 +16,7 @@ import {
   catalogueKeys,
   crossSessionKeyBytes,
   idempotencyKeyBytes,
+  judgedKeyBytes,
   pathReuseBucketSlots,
   type SignedAgentKey,
   sessionKeyBytes,
@@ -141,6 +142,10 @@ export const rowChecks: Record<TableName, RowCheck> = {
     walk.countTraffic(projectId, hour, row.events);
     return walk.missing("projects", projectId);
   }),
+  judged: (walk, value: Buffer, key: Buffer) =>
+    key.length !== judgedKeyBytes || value.length === 0
+      ? "has another length"
+      : walk.missing("projects", key.readUInt32BE(0)),
   verifiedBots: catalogueRow("verifiedBots"),
   declaredBots: catalogueRow("declaredBots"),
   agentMarks: catalogueRow("agentMarks"),

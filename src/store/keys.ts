@@ -8,6 +8,7 @@ import { createHash } from "node:crypto";
 import { hourMs } from "../contract/durations.js";
 import { spreadBits } from "../contract/hashes.js";
 import { decodeSessionTokenInto, tokenBytes } from "../contract/session-token.js";
+import { type JudgedKind, judgedKinds } from "../contract/traffic.js";
 import { limits } from "../limits.js";
 
 /**
@@ -33,6 +34,7 @@ import { limits } from "../limits.js";
  * | block_tallies | minute u32, project u32, rule u32, hash 12 bytes | records u32, id of the last u48, `blocks.ts`      |
  * | usage         | [account id, "YYYY-MM"]                         | events accepted                                    |
  * | traffic       | [project id, hour since the epoch]              | Traffic                                            |
+ * | judged        | project u32, kind u8, hour u32, writer 10 bytes  | a writer's row of what was judged, `judged-rows.ts` |
  * | verified_bots | "catalogue", "imports"                          | the imported catalogue; how many imports           |
  * | declared_bots | "catalogue", "imports"                          | the same of declared bots                          |
  * | agent_marks   | "catalogue", "imports"                          | the same of marks of agents                        |
@@ -80,6 +82,7 @@ export const tableNames = {
   blockTallies: "block_tallies",
   usage: "usage",
   traffic: "traffic",
+  judged: "judged",
   verifiedBots: "verified_bots",
   declaredBots: "declared_bots",
   agentMarks: "agent_marks",
@@ -139,6 +142,7 @@ export const isMirroredTable = {
   blockTallies: false,
   usage: false,
   traffic: false,
+  judged: false,
   verifiedBots: true,
   declaredBots: true,
   agentMarks: true,
@@ -327,6 +331,37 @@ export function crossSessionCountsFrom(hour: number): Buffer {
 /** Makes a cross-session count's key that of another hour, or gives it the first; in the first three bytes of `key`. */
 export function writeCrossSessionHour(key: Buffer, hour: number): void {
   key.writeUIntBE(hour, 0, 3);
+}
+
+/** Bytes of a writer in a key of what was judged: of its thread 6, a number u24, and one u8. */
+export const judgedWriterBytes = 10;
+/** Project u32, kind u8, hour u32, writer: 19 bytes. */
+export const judgedKeyBytes = 9 + judgedWriterBytes;
+
+/** Key of a writer's row of what was judged in an hour. */
+export function judgedKey(name: { projectId: number; kind: JudgedKind; hour: number; writer: Uint8Array }): Buffer {
+  const key = Buffer.alloc(judgedKeyBytes);
+  key.writeUInt32BE(name.projectId, 0);
+  key[4] = judgedKinds.indexOf(name.kind);
+  key.writeUInt32BE(name.hour, 5);
+  key.set(name.writer, 9);
+  return key;
+}
+
+/** Hour and writer of such a key. */
+export function judgedRow(key: Buffer): { hour: number; writer: Buffer } {
+  return { hour: key.readUInt32BE(5), writer: Buffer.from(key.subarray(9)) };
+}
+
+/** First and last (exclusive) key of the hours from `fromHour` until `toHour`. */
+export function judgedRange(
+  projectId: number,
+  kind: JudgedKind,
+  fromHour: number,
+  toHour: number,
+): { start: Buffer; end: Buffer } {
+  const at = (hour: number): Buffer => judgedKey({ projectId, kind, hour, writer: Buffer.alloc(0) });
+  return { start: at(Math.max(0, fromHour)), end: at(Math.max(0, toHour)) };
 }
 
 /** Slots of a bucket: with the header of its page (24 bytes) exactly one page of 4 KiB. */

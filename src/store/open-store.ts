@@ -2,6 +2,7 @@
 import { Environment } from "./environment.js";
 import { makeFolder } from "./folder.js";
 import { LmdbHourlyCounts } from "./hourly-counts.js";
+import { LmdbRecordedJudged } from "./judged-rows.js";
 import { tableNames } from "./keys.js";
 import { LmdbRecordedBlocks } from "./lmdb-recorded-blocks.js";
 import { LmdbRecordedChanges, LmdbRecordedMarks, LmdbRecordedTimelines } from "./lmdb-recorded-rows.js";
@@ -66,6 +67,7 @@ function openTables(dataDir: string): Store {
     accountRows: recordTable(root, tableNames.accountRows),
     rules: recordTable(root, tableNames.rules),
     blocks: recordTable(root, tableNames.blocks),
+    judged: packedTable(root, tableNames.judged),
     marks: recordTable(root, tableNames.marks),
     audit: recordTable(root, tableNames.audit),
     blockTallies: packedTable(root, tableNames.blockTallies),
@@ -87,5 +89,6 @@ function recordedRowsIn(tables: Omit<Store, "recorded">): RecordedRows {
     marks: new LmdbRecordedMarks(tables),
     audit: new LmdbRecordedChanges(tables.audit),
     timelines: new LmdbRecordedTimelines(tables),
+    judged: new LmdbRecordedJudged(tables),
   };
 }

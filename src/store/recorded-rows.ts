@@ -6,6 +6,7 @@ import type { AuditEntry } from "../contract/audit.js";
 import type { Block } from "../contract/entities.js";
 import type { SessionMark } from "../contract/marks.js";
 import type { Timeline } from "../contract/timeline.js";
+import type { RecordedJudged } from "./judged-rows.js";
 
 /** A block before it gets an id and a count. */
 export type NewBlock = Omit<Block, "id" | "count">;
@@ -102,10 +103,11 @@ export interface RecordedTimelines {
   forget(projectIds: Iterable<number>): Promise<void>;
 }
 
-/** The four kinds of recorded rows of a store, in LMDB or in the cluster. */
+/** All kinds of recorded rows of a store, in LMDB or in the cluster. */
 export interface RecordedRows {
   readonly blocks: RecordedBlocks;
   readonly marks: RecordedMarks;
   readonly audit: RecordedChanges;
   readonly timelines: RecordedTimelines;
+  readonly judged: RecordedJudged;
 }

@@ -56,6 +56,8 @@ const sessionRows = {
   blockTallies: nothingOfASession,
   usage: nothingOfASession,
   traffic: nothingOfASession,
+  // Counts by value and samples of requests without a session: they name none.
+  judged: nothingOfASession,
   verifiedBots: nothingOfASession,
   declaredBots: nothingOfASession,
   agentMarks: nothingOfASession,

@@ -46,6 +46,7 @@ export interface Store extends SessionTables {
   readonly rules: Database<Rule, [number, number]>;
   readonly blocks: Database<Block, [number, number]>;
   readonly blockTallies: Database<Buffer, Buffer>;
+  readonly judged: Database<Buffer, Buffer>;
   readonly marks: Database<SessionMark, [number, string]>;
   readonly audit: Database<AuditEntry, [number, number]>;
   readonly verifiedBots: Database<unknown, string>;

@@ -28,7 +28,7 @@ function factsOf(changed: Partial<Judged>, sources: Partial<JudgedTrafficSources
   const traffic = new JudgedTraffic({
     addresses: { networkOf: () => network },
     declaredBotOf: () => ({ name: "Googlebot" }),
-    claimedOperator: () => "Google",
+    claimOf: () => ({ operator: "Google", category: "search" }),
     ipStorage: "full",
     ...sources,
   });

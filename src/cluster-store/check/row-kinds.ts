@@ -138,6 +138,15 @@ const otherKinds = [
     },
   },
   {
+    name: "judged",
+    pattern: /^j\d+\.\d+\}h:\d+$/,
+    ask: ({ key }) => [expiryOf(key)],
+    fault: ([leftMs], { tag }, { projects }) => {
+      if (isGone(leftMs)) return null;
+      return projectFault(tag.slice(1, tag.indexOf(".")), projects) ?? lifeFault(leftMs);
+    },
+  },
+  {
     name: "replays",
     pattern: new RegExp(`^p\\d+\\.${partPattern()}\\}paths(:[01])?$`),
     ask: ({ key }) => [{ command: ["STRLEN", key], slot: keySlot(key) }, expiryOf(key)],

@@ -10,16 +10,18 @@ import { keySlot } from "../../cluster/slots.js";
 import { hourMs } from "../../contract/durations.js";
 import type { Traffic } from "../../contract/entities.js";
 import { mintedAtMs, tokenBytes } from "../../contract/session-token.js";
+import { judgedKinds } from "../../contract/traffic.js";
 import { storedPaths } from "../../ingest/lmdb-path-reuse-index.js";
 import { limits } from "../../limits.js";
-import { hourOf } from "../../store/keys.js";
+import { judgedKeptMs } from "../../store/judged-rows.js";
+import { hourOf, judgedRow } from "../../store/keys.js";
 import type { Store } from "../../store/store.js";
 import type { BulkClient } from "../bulk-client.js";
 import { usageKeptMs } from "../ingest/batch-counts.js";
 import { pathsKeptMs } from "../ingest/cluster-path-reuse-index.js";
-import { idempotencyRow, partCount, pathRows, trafficRow, usageRow } from "../keys.js";
+import { idempotencyRow, judgedHourRow, partCount, pathRows, trafficRow, usageRow } from "../keys.js";
 import { fieldsOf } from "../recorded/cluster-hourly-counts.js";
-import { copyHash, copyPaths } from "./migration-scripts.js";
+import { copyField, copyHash, copyPaths } from "./migration-scripts.js";
 
 /** How many rows the store has, and how many of them had to be written. */
 export interface RowsPass {
@@ -138,6 +140,34 @@ function* wantedTraffic(store: Store, trafficMs: number): Generator<WantedRow> {
       read: { command: ["HGETALL", row], slot },
       isThere: (reply) => isHash(reply, fields),
       write: scriptCommand(copyHash, [row], args, slot),
+    };
+  }
+}
+
+/** What was judged, as long as it is kept. */
+export function copyJudged(
+  store: Store,
+  bulk: BulkClient,
+  times: { readonly sessionMs: number; readonly trafficMs: number },
+  onPiece: () => void,
+): Promise<RowsPass> {
+  return copyRows(bulk, wantedJudged(store, times), onPiece);
+}
+
+function* wantedJudged(store: Store, times: { sessionMs: number; trafficMs: number }): Generator<WantedRow> {
+  const nowMs = Date.now();
+  for (const { key, value } of rowsOfTable(store, store.judged)) {
+    const kind = judgedKinds[key[4]!];
+    if (kind === undefined) continue;
+    const { hour, writer } = judgedRow(key);
+    const leftMs = Math.ceil((hour + 1) * hourMs + judgedKeptMs(kind, times) - nowMs);
+    if (leftMs <= 0) continue;
+    const row = judgedHourRow(key.readUInt32BE(0), kind, hour);
+    const slot = keySlot(row);
+    yield {
+      read: { command: ["HGET", row, writer], slot },
+      isThere: (reply) => reply instanceof Buffer && reply.equals(value),
+      write: scriptCommand(copyField, [row], [leftMs, writer, value], slot),
     };
   }
 }

@@ -19,7 +19,14 @@ import { countClusterSessions } from "../ingest/recent-counts.js";
 import { configKeys, configSlot } from "../keys.js";
 import { claimCluster, openedAt } from "./claim-cluster.js";
 import { FinalStep, refuseFinalStep } from "./final-step.js";
-import { copyIdempotency, copyPathMemory, copyTraffic, copyUsage, type RowsPass } from "./migrate-counts.js";
+import {
+  copyIdempotency,
+  copyJudged,
+  copyPathMemory,
+  copyTraffic,
+  copyUsage,
+  type RowsPass,
+} from "./migrate-counts.js";
 import { copyRecordedRows } from "./migrate-recorded-rows.js";
 import { SessionsMigration, type SessionsPass } from "./migrate-sessions.js";
 import { finishMigration } from "./migration-scripts.js";
@@ -225,6 +232,7 @@ const rest = {
   idempotency: ({ store }, bulk, onPiece) => copyIdempotency(store, bulk, onPiece),
   usage: ({ store }, bulk, onPiece) => copyUsage(store, bulk, onPiece),
   traffic: ({ store, trafficMs }, bulk, onPiece) => copyTraffic(store, bulk, trafficMs, onPiece),
+  judged: (options, bulk, onPiece) => copyJudged(options.store, bulk, options, onPiece),
   paths: ({ store }, bulk, onPiece) => copyPathMemory(store, bulk, onPiece),
 } satisfies Record<string, Copying>;
 type Rest = keyof typeof rest;
@@ -240,6 +248,7 @@ const migratedBy: Readonly<Record<UnmirroredName, "sessions" | Rest | { readonly
   idempotency: "idempotency",
   usage: "usage",
   traffic: "traffic",
+  judged: "judged",
   pathReuse: "paths",
   crossSessionCounts: { left: "counts of two hours" },
   solvedChallenges: { left: "remembered for ten minutes" },

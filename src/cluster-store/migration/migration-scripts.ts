@@ -73,3 +73,13 @@ redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
 redis.call('DEL', KEYS[3])
 return 1`,
 });
+
+/** Sets one field of a hash. Keys: the hash. Arguments: ms that it lives, field, value. */
+export const copyField = defineScript({
+  name: "copy-field",
+  version: 1,
+  source: `
+redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+return 1`,
+});

@@ -17,6 +17,7 @@ import type {
   TimelinePiece,
 } from "../../store/recorded-rows.js";
 import { areSessionsGone, askAll, onKey, scriptOn, writeAll } from "../cluster-asking.js";
+import { trafficKeptMs } from "../ingest/batch-counts.js";
 import { newVersion, versionBytes } from "../ingest/cluster-unit-of-work.js";
 import {
   auditRow,
@@ -29,6 +30,7 @@ import {
   timelineRow,
 } from "../keys.js";
 import { ClusterRecordedBlocks } from "./cluster-recorded-blocks.js";
+import { ClusterRecordedJudged } from "./cluster-recorded-judged.js";
 import { indexTimelines, putMark, removeMarks, saveTimeline } from "./recorded-row-scripts.js";
 
 /** What all recorded rows of a cluster need; `acks` replicas must have each write. */
@@ -39,16 +41,19 @@ export interface ClusterRecordedRowsOptions {
   readonly sessionMs: number;
   /** How long blocks and marks are kept, ms. */
   readonly blockMs: number;
+  /** How long hourly counts are kept, ms; default: as long as the longest setting. */
+  readonly trafficMs?: number | undefined;
   readonly now: () => number;
 }
 
-/** The four kinds of recorded rows of a cluster, for the store of one thread. */
+/** All kinds of recorded rows of a cluster, for the store of one thread. */
 export function clusterRecordedRows(options: ClusterRecordedRowsOptions): RecordedRows {
   return {
     blocks: new ClusterRecordedBlocks(options),
     marks: new ClusterRecordedMarks(options),
     audit: new ClusterRecordedChanges(options),
     timelines: new ClusterRecordedTimelines(options),
+    judged: new ClusterRecordedJudged({ ...options, trafficMs: options.trafficMs ?? trafficKeptMs }),
   };
 }
 

@@ -1,0 +1,53 @@
+/** Everything that is recorded of judged requests in one thread, and when it is stored: about every second, less often where that takes long. */
+import type { JudgedFacts, TrafficObserver } from "../contract/traffic.js";
+import { limits } from "../limits.js";
+import type { Store } from "../store/store.js";
+import { CrawlerCounts } from "./crawler-counts.js";
+import { WriterNames } from "./judged-writer.js";
+import { RequestSamples } from "./request-samples.js";
+import { TrafficValues } from "./traffic-values.js";
+
+/** One per HTTP thread; the server calls `flushIfDue` and `flush`. */
+export class JudgedRecords implements TrafficObserver {
+  readonly #values: TrafficValues;
+  readonly #crawlers: CrawlerCounts;
+  readonly #samples: RequestSamples;
+  #writing: Promise<void> | null = null;
+  /** By `performance.now()`, which no set clock moves. */
+  #dueAtMs = 0;
+
+  /** `samplesMax`: of an hour and project; 0: none. */
+  constructor(store: Pick<Store, "recorded">, now: () => number, samplesMax: number) {
+    const names = new WriterNames();
+    this.#values = new TrafficValues(store, names, now);
+    this.#crawlers = new CrawlerCounts(store, names, now);
+    this.#samples = new RequestSamples(store, names, now, samplesMax);
+  }
+
+  onJudged(facts: JudgedFacts): void {
+    this.#values.onJudged(facts);
+    this.#crawlers.onJudged(facts);
+    this.#samples.onJudged(facts);
+  }
+
+  /** Stores what is new, unless the last time took so long that it is too early. Rejects as `flush` does. */
+  async flushIfDue(): Promise<void> {
+    if (this.#writing === null && performance.now() >= this.#dueAtMs) await this.flush();
+  }
+
+  /** Stores what is new, after an earlier flush has ended. Rejects when the store can't be written; all is kept then, in bounded memory. */
+  async flush(): Promise<void> {
+    while (this.#writing !== null) await this.#writing.catch(() => {});
+    this.#writing = this.#flush();
+    try {
+      await this.#writing;
+    } finally {
+      this.#writing = null;
+    }
+  }
+
+  async #flush(): Promise<void> {
+    const tookMs = (await this.#values.flush()) + (await this.#crawlers.flush()) + (await this.#samples.flush());
+    this.#dueAtMs = performance.now() + Math.min(limits.judgedFlushMaxMs, tookMs / limits.judgedWriteShare);
+  }
+}

@@ -1,0 +1,197 @@
+/**
+ * Keeps samples of judged requests without a session: of each project and hour those with the least random draws (a bottom-k sample), so that the samples of
+ * all threads and nodes together are one sample. In memory and off the hot path; `flush` stores them.
+ */
+import type { BotCategory } from "../contract/bot-categories.js";
+import type { RequestSample, WeightedSample } from "../contract/request-sample.js";
+import type { JudgedFacts, TrafficObserver } from "../contract/traffic.js";
+import { limits } from "../limits.js";
+import type { Slices } from "../runtime/long-work.js";
+import { TextMemo } from "../runtime/text-memo.js";
+import type { StoredJudgedRow } from "../store/judged-rows.js";
+import type { Store } from "../store/store.js";
+import { type ChangedRow, JudgedHours, type JudgedPart, type WriterNames } from "./judged-writer.js";
+import { pathWithoutTokens } from "./path-template.js";
+import { packed, unpacked } from "./traffic-row.js";
+
+/** Rows over which the samples of an hour are spread, so that each is written in a millisecond or two. */
+const rowsOfHour = 10;
+/** The number of the row that says how many requests there were. */
+const seenRow = 255;
+
+class HourOfSamples implements JudgedPart {
+  readonly #max: number;
+  #samples: RequestSample[] = [];
+  /** A draw that is not below it is too late. */
+  #bound = 1;
+  #seen = 0;
+  #seenStored = 0;
+  readonly #changes = new Array<number>(rowsOfHour).fill(0);
+  readonly #stored = new Array<number>(rowsOfHour).fill(0);
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get size(): number {
+    return this.#samples.length;
+  }
+
+  add(draw: number, sampleOf: () => RequestSample): void {
+    this.#seen++;
+    if (draw >= this.#bound) return;
+    const sample = sampleOf();
+    this.#samples.push(sample);
+    this.#changes[rowOf(sample)]!++;
+    if (this.#samples.length >= 2 * this.#max) this.#prune();
+  }
+
+  #prune(): void {
+    this.#samples = leastDraws(this.#samples, this.#max);
+    this.#bound = this.#samples.at(-1)!.draw;
+    for (let row = 0; row < rowsOfHour; row++) this.#changes[row]!++;
+  }
+
+  changed(): ChangedRow[] {
+    const rows: ChangedRow[] = [];
+    if (this.#seen !== this.#seenStored) {
+      const encode = () => {
+        const seen = this.#seen;
+        const onStored = (): void => {
+          this.#seenStored = seen;
+        };
+        return { bytes: packed({ seen }), onStored };
+      };
+      rows.push({ kind: "samples", number: seenRow, encode });
+    }
+    for (let number = 0; number < rowsOfHour; number++) {
+      if (this.#changes[number] === this.#stored[number]) continue;
+      const encode = () => {
+        const changes = this.#changes[number]!;
+        const own = leastDraws(this.#samples, this.#max).filter((sample) => rowOf(sample) === number);
+        const onStored = (): void => {
+          this.#stored[number] = changes;
+        };
+        return { bytes: packed({ samples: own }), onStored };
+      };
+      rows.push({ kind: "samples", number, encode });
+    }
+    return rows;
+  }
+}
+
+function rowOf({ atMs }: RequestSample): number {
+  return Math.floor(atMs) % rowsOfHour;
+}
+
+/** Those with the least draws, the least first. */
+function leastDraws(samples: readonly RequestSample[], max: number): RequestSample[] {
+  return samples.length <= max ? [...samples] : [...samples].sort((one, other) => one.draw - other.draw).slice(0, max);
+}
+
+/** The samples of an hour from the rows of all its writers, in no order; at most `max`. Null when whoever asked has gone meanwhile. */
+export async function samplesOfHour(
+  rows: readonly StoredJudgedRow[],
+  max: number,
+  slices: Slices,
+): Promise<WeightedSample[] | null> {
+  let seen = 0;
+  const all: RequestSample[] = [];
+  for (const { bytes } of rows) {
+    if (slices.isOver && !(await slices.next())) return null;
+    const row = unpacked(bytes) as { seen?: number; samples?: RequestSample[] } | null;
+    seen += row?.seen ?? 0;
+    all.push(...(row?.samples ?? []));
+  }
+  const kept = leastDraws(all, max);
+  const weight = kept.length === 0 ? 1 : Math.max(1, seen / kept.length);
+  return kept.map((sample) => ({ ...sample, weight }));
+}
+
+/** One per HTTP thread. */
+export class RequestSamples implements TrafficObserver {
+  readonly #store: Pick<Store, "recorded">;
+  readonly #now: () => number;
+  readonly #max: number;
+  readonly #random: () => number;
+  readonly #hours: JudgedHours<HourOfSamples>;
+  readonly #paths = new TextMemo<string>(limits.trafficMemoMax);
+  #sinceLook = 0;
+
+  /** `max`: of an hour and project; 0: none. */
+  constructor(
+    store: Pick<Store, "recorded">,
+    names: WriterNames,
+    now: () => number,
+    max: number,
+    random = Math.random,
+  ) {
+    this.#store = store;
+    this.#now = now;
+    this.#max = max;
+    this.#random = random;
+    this.#hours = new JudgedHours(names, () => new HourOfSamples(max));
+  }
+
+  onJudged(facts: JudgedFacts): void {
+    if (this.#max === 0 || facts.subject !== "request") return;
+    const draw = this.#random();
+    this.#hours.of(facts.projectId, facts.atMs).add(draw, () => this.#sampleOf(facts, draw));
+    if (++this.#sinceLook >= limits.trafficLookEvery) this.#makeRoom();
+  }
+
+  /** Stores what is new; returns the ms of the thread that it took. Rejects when the store can't be written; the samples are kept then, as far as memory allows. */
+  flush(): Promise<number> {
+    return this.#hours.flush(this.#store, this.#now());
+  }
+
+  #sampleOf(facts: JudgedFacts, draw: number): RequestSample {
+    const { values, network, request, rule } = facts;
+    return {
+      draw,
+      atMs: facts.atMs,
+      method: facts.method,
+      path: this.#path(facts.path),
+      host: values.host,
+      ip: values.ip,
+      country: values.country,
+      asn: network.asn ?? null,
+      asName: network.asName ?? "",
+      userAgent: facts.userAgent,
+      declaredBot: values.declared_bot,
+      declaredBotCategory: request?.declaredBot?.category ?? "",
+      verifiedBot: values.verified_bot,
+      verifiedBotCategory: facts.verifiedBotCategory as BotCategory | "",
+      agent: values.agent,
+      band: facts.band,
+      score: facts.score,
+      action: facts.action,
+      ruleId: rule?.id ?? null,
+      detectionIds: facts.detectionIds,
+      signature: request?.signature ?? "none",
+      signedAgent: request?.signedAgent?.host ?? "",
+      httpVersion: request?.httpVersion ?? "",
+      requestsPerMinute: request?.requestsPerMinute ?? null,
+    };
+  }
+
+  #path(path: string): string {
+    let kept = this.#paths.get(path);
+    if (kept === undefined) {
+      kept = pathWithoutTokens(path);
+      this.#paths.set(path, kept);
+    }
+    return kept;
+  }
+
+  #makeRoom(): void {
+    this.#sinceLook = 0;
+    const size = () => this.#hours.parts.reduce((sum, part) => sum + part.size, 0);
+    if (size() < limits.requestSamplesHeldMax) return;
+    this.#hours.endAll();
+    for (let parts = this.#hours.count; size() >= 2 * limits.requestSamplesHeldMax && parts > 0; ) {
+      parts = Math.floor(parts / 2);
+      this.#hours.forgetEnded(parts);
+    }
+  }
+}

@@ -1,0 +1,146 @@
+/** Counts judged requests by value of each dimension, in memory and off the hot path; `flush` stores them. */
+import type { JudgedFacts, TrafficDimension, TrafficObserver } from "../contract/traffic.js";
+import { singleDimensions, trafficDimensions } from "../contract/traffic.js";
+import { limits } from "../limits.js";
+import type { Store } from "../store/store.js";
+import { type ChangedRow, JudgedHours, type JudgedPart, type WriterNames } from "./judged-writer.js";
+import { encodeTrafficRow, type Stratum, trafficRowOf } from "./traffic-row.js";
+import { ValueSketch } from "./value-sketch.js";
+
+/** A stratum while it is counted; in `sketches` and `without` in the order of `trafficDimensions`. */
+interface CountedStratum extends Stratum {
+  total: number;
+  readonly without: number[];
+  /** Of `detection`; of every other dimension it is the total less `without`. */
+  detections: number;
+  readonly sketches: readonly ValueSketch[];
+}
+
+const detectionAt = trafficDimensions.indexOf("detection");
+
+/** The counts of one project and hour. */
+class HourOfValues implements JudgedPart {
+  readonly #strata = new Map<string, CountedStratum>();
+  /** Verdicts counted, and how many of them each dimension's stored row has. */
+  #total = 0;
+  readonly #stored = new Map<TrafficDimension, number>();
+  #slots: number = limits.trafficSlots;
+
+  add({ subject, band, action, values, detectionIds }: JudgedFacts): void {
+    this.#total++;
+    const name = `${subject} ${band} ${action}`;
+    let stratum = this.#strata.get(name);
+    if (stratum === undefined) {
+      stratum = {
+        subject,
+        band,
+        action,
+        total: 0,
+        without: new Array<number>(trafficDimensions.length).fill(0),
+        detections: 0,
+        sketches: trafficDimensions.map(() => new ValueSketch(this.#slots)),
+      };
+      this.#strata.set(name, stratum);
+    }
+    stratum.total++;
+    const { sketches, without } = stratum;
+    for (let index = 0; index < singleDimensions.length; index++) {
+      const value = values[singleDimensions[index]!];
+      if (value === "") without[index]!++;
+      else sketches[index]!.add(value);
+    }
+    if (detectionIds.length === 0) without[detectionAt]!++;
+    for (const id of detectionIds) sketches[detectionAt]!.add(textOf(id));
+    stratum.detections += detectionIds.length;
+  }
+
+  get size(): number {
+    let size = 0;
+    for (const { sketches } of this.#strata.values()) for (const sketch of sketches) size += sketch.size;
+    return size;
+  }
+
+  shrink(slots: number): void {
+    this.#slots = Math.min(this.#slots, slots);
+    for (const { sketches } of this.#strata.values()) for (const sketch of sketches) sketch.shrink(slots);
+  }
+
+  changed(): ChangedRow[] {
+    const kinds = trafficDimensions.filter((kind) => (this.#stored.get(kind) ?? 0) !== this.#total);
+    return kinds.map((kind) => ({
+      kind,
+      number: 0,
+      encode: () => {
+        const total = this.#total;
+        return { bytes: this.#encode(kind), onStored: () => this.#stored.set(kind, total) };
+      },
+    }));
+  }
+
+  #encode(dimension: TrafficDimension): Buffer {
+    const at = trafficDimensions.indexOf(dimension);
+    const strata = [...this.#strata.values()].map((stratum) => {
+      const { subject, band, action, total, detections } = stratum;
+      const without = stratum.without[at]!;
+      const counted = at === detectionAt ? detections : total - without;
+      return { subject, band, action, total, without, counted, sketch: stratum.sketches[at]! };
+    });
+    return encodeTrafficRow(trafficRowOf(strata));
+  }
+}
+
+const texts = new Map<number, string>();
+
+/** The same text each time: there are a few hundred detections. */
+function textOf(id: number): string {
+  let text = texts.get(id);
+  if (text === undefined) {
+    text = String(id);
+    texts.set(id, text);
+  }
+  return text;
+}
+
+/** One per HTTP thread. Memory is bounded in values over all projects. */
+export class TrafficValues implements TrafficObserver {
+  readonly #store: Pick<Store, "recorded">;
+  readonly #now: () => number;
+  readonly #hours: JudgedHours<HourOfValues>;
+  #sinceLook = 0;
+
+  constructor(store: Pick<Store, "recorded">, names: WriterNames, now: () => number) {
+    this.#store = store;
+    this.#now = now;
+    this.#hours = new JudgedHours(names, () => new HourOfValues());
+  }
+
+  onJudged(facts: JudgedFacts): void {
+    this.#hours.of(facts.projectId, facts.atMs).add(facts);
+    // A verdict adds at most 11 values and its detections.
+    if (++this.#sinceLook >= limits.trafficLookEvery) this.#makeRoom();
+  }
+
+  /** Stores what is new; returns the ms of the thread that it took. Rejects when the store can't be written; the counts are kept then, as far as memory allows. */
+  flush(): Promise<number> {
+    return this.#hours.flush(this.#store, this.#now());
+  }
+
+  /**
+   * Above the bound all hours are ended, so that the next flush stores and forgets them; what can't be stored is first held to fewer values, then
+   * forgotten, the oldest first.
+   */
+  #makeRoom(): void {
+    this.#sinceLook = 0;
+    if (this.#size() < limits.trafficValuesHeldMax) return;
+    this.#hours.endAll();
+    for (const part of this.#hours.parts) part.shrink(limits.trafficSlotsLeast);
+    for (let parts = this.#hours.parts.length; this.#size() >= limits.trafficValuesHeldMax && parts > 0; ) {
+      parts = Math.floor(parts / 2);
+      this.#hours.forgetEnded(parts);
+    }
+  }
+
+  #size(): number {
+    return this.#hours.parts.reduce((sum, part) => sum + part.size, 0);
+  }
+}

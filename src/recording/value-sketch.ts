@@ -1,0 +1,72 @@
+/**
+ * Counts of the most frequent values, in bounded memory: Space-Saving (Metwally, Agrawal, El Abbadi 2005), pruned in batches instead of one value at a
+ * time, so that counting costs one look-up. Of `n` counted, at most n/slots of a value are missed, and none is counted that was not.
+ */
+
+interface Slot {
+  /** Counted since the value has this slot. */
+  count: number;
+  /** May have been counted before: the largest count of what was dropped until then. */
+  readonly missed: number;
+}
+
+/** A value of a sketch and its count, which the true one exceeds by `missed` at most. */
+export interface SketchedValue extends Slot {
+  readonly value: string;
+}
+
+/** Holds at most twice `slots` values. */
+export class ValueSketch {
+  #slots: number;
+  readonly #values = new Map<string, Slot>();
+  #missed = 0;
+
+  constructor(slots: number) {
+    this.#slots = slots;
+  }
+
+  /** How many values it holds. */
+  get size(): number {
+    return this.#values.size;
+  }
+
+  /** The most that is missing in the count of any value, also of one that it does not hold. */
+  get missed(): number {
+    return this.#missed;
+  }
+
+  add(value: string, count = 1): void {
+    const slot = this.#values.get(value);
+    if (slot !== undefined) {
+      slot.count += count;
+      return;
+    }
+    this.#values.set(value, { count, missed: this.#missed });
+    if (this.#values.size >= 2 * this.#slots) this.#prune();
+  }
+
+  /** From now on holds fewer values, at once and for good. */
+  shrink(slots: number): void {
+    if (slots >= this.#slots) return;
+    this.#slots = slots;
+    if (this.#values.size > slots) this.#prune();
+  }
+
+  /** All values that it holds, in no order. */
+  *values(): Iterable<SketchedValue> {
+    for (const [value, slot] of this.#values) yield { value, ...slot };
+  }
+
+  /** Keeps as many as there are slots. */
+  #prune(): void {
+    const most = Float64Array.from(this.#values.values(), ({ count, missed }) => count + missed).sort();
+    const bound = most[most.length - this.#slots - 1]!;
+    let equals = this.#slots - most.filter((each) => each > bound).length;
+    for (const [value, { count, missed }] of this.#values) {
+      const each = count + missed;
+      if (each > bound || (each === bound && equals-- > 0)) continue;
+      this.#values.delete(value);
+    }
+    this.#missed = Math.max(this.#missed, bound);
+  }
+}

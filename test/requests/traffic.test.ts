@@ -1,0 +1,128 @@
+/** `GET …/traffic`, `…/requests` and `…/crawlers` over HTTP: what was judged is counted and sampled, the present hour included. */
+import t from "tap";
+import { trafficDimensions } from "../../src/contract/traffic.js";
+import { firstTenant, startServer } from "../support/server.js";
+import { askingProject, navigation } from "./asking.js";
+
+const server = await startServer(t, []);
+const tenant = await firstTenant(server);
+const project = await askingProject(server, tenant);
+const get = async (path: string) => project.control("GET", path);
+const curl = [["User-Agent", "curl/8.5.0"]];
+const fakeGoogle = [["User-Agent", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"]];
+
+await project.judge({ path: "/not-judged-yet" });
+await project.enable();
+await project.rule('path == "/closed"', "block");
+for (let index = 0; index < 3; index++) {
+  const path = `/orders/${4711 + index}?secret=query`;
+  await project.judge({ path, method: "GET", host: "Shop.Example", ip: "192.0.2.7", headers: curl });
+}
+await project.judge({ path: "/closed", method: "POST", ip: "2001:db8:1:2::3", headers: navigation });
+await project.judge({ path: "/u/anna@example.org", ip: "203.0.113.9", headers: fakeGoogle });
+const person = await project.person("traffic0");
+await project.judge({ path: "/", ip: "198.51.100.4", headers: navigation }, person);
+
+t.test("counts by each dimension", async (t) => {
+  const { status, json } = await get("/traffic?group_by=path");
+  t.equal(status, 200);
+  t.match(json.meta, { total: 6, other: 0, without: 0, error: 0 });
+  t.match(json.data[0], { value: "/orders/*", count: 3 });
+  t.strictSame(json.data.map(({ value }: { value: string }) => value).sort(), ["/", "/closed", "/orders/*", "/u/*"]);
+  t.equal(Date.parse(json.meta.to) - Date.parse(json.meta.from), 24 * 3_600_000);
+  t.ok(Date.parse(json.meta.to) >= Date.now(), "the present hour is included");
+  for (const dimension of trafficDimensions) {
+    const counts = (await get(`/traffic?group_by=${dimension}`)).json;
+    t.equal(counts.meta.total, 6, dimension);
+    const shown = counts.data.reduce((sum: number, { count }: { count: number }) => sum + count, 0);
+    if (dimension !== "detection") t.equal(shown + counts.meta.other, 6, dimension);
+  }
+  t.match((await get("/traffic?group_by=network&limit=1")).json, {
+    data: [{ value: "192.0.2.0/24", count: 3 }],
+    meta: { other: 3 },
+  });
+  t.match((await get("/traffic?group_by=user_agent_family")).json.data[0], { value: "curl", count: 3 });
+  t.match((await get("/traffic?group_by=rule")).json, {
+    data: [{ count: 1, actions: { block: 1 } }],
+    meta: { without: 5 },
+  });
+  t.match((await get("/traffic?group_by=path&subject=session")).json, {
+    data: [{ value: "/", count: 1 }],
+    meta: { total: 1 },
+  });
+  t.match((await get("/traffic?group_by=path&action=block")).json.data, [{ value: "/closed", count: 1 }]);
+  const compared = (await get("/traffic?group_by=path&compare_from=2026-01-01&compare_to=2026-01-02")).json;
+  t.match(compared.compare, {
+    data: [],
+    meta: { total: 0, from: "2026-01-01T00:00:00.000Z", to: "2026-01-02T00:00:00.000Z" },
+  });
+});
+
+t.test("samples of requests without a session have no query, no token and no e-mail address", async (t) => {
+  const { status, json } = await get("/requests");
+  t.equal(status, 200);
+  t.equal(json.data.length, 5);
+  t.match(json.meta, { next_cursor: null });
+  const first = json.data.at(-1);
+  t.match(first, {
+    method: "GET",
+    path: "/orders/4711",
+    host: "shop.example",
+    ip: "192.0.2.7",
+    user_agent: "curl/8.5.0",
+    declared_bot: "curl",
+    weight: 1,
+  });
+  t.equal(json.data[0].path, "/u/*");
+  t.notMatch(JSON.stringify(json), /secret|anna|traffic0/);
+  const { data } = (await get(`/requests?expression=${encodeURIComponent('path == "/closed" and action == "block"')}`))
+    .json;
+  t.match(data, [{ path: "/closed", method: "POST", ip: "2001:db8:1:2::3", action: "block" }]);
+  t.ok(data[0].rule_id > 0);
+  const byBot = (await get(`/requests?expression=${encodeURIComponent('declared_bot == "curl" and ja4 == "x"')}`)).json;
+  t.match(byBot, { data: [], unavailable_fields: ["ja4"] });
+  const seen: string[] = [];
+  for (let cursor = ""; ; ) {
+    const page = (await get(`/requests?limit=2${cursor}`)).json;
+    seen.push(...page.data.map(({ at, path }: { at: string; path: string }) => at + path));
+    if (page.meta.next_cursor === null) break;
+    cursor = `&cursor=${page.meta.next_cursor}`;
+  }
+  t.equal(new Set(seen).size, 5, "each once over the pages");
+  t.equal(seen.length, 5);
+});
+
+t.test("an impostor is counted to the operator that it names", async (t) => {
+  const { status, json } = await get("/crawlers");
+  t.equal(status, 200);
+  const google = json.data.find(({ operator }: { operator: string }) => operator === "Google");
+  // Where DNS is not to be had, nobody is called an impostor.
+  if (google !== undefined) t.match(google, { verified: 0, impostors: 1, paths: [] });
+  t.equal(Date.parse(json.to) - Date.parse(json.from), 7 * 86_400_000);
+});
+
+t.test("what is no question is refused", async (t) => {
+  for (const path of [
+    "/traffic",
+    "/traffic?group_by=colour",
+    "/traffic?group_by=path&limit=0",
+    "/traffic?group_by=path&limit=201",
+    "/traffic?group_by=path&subject=people",
+    "/traffic?group_by=path&band=human",
+    "/traffic?group_by=path&action=deny",
+    "/traffic?group_by=path&from=yesterday",
+    "/traffic?group_by=path&from=2026-02-02&to=2026-02-02",
+    "/traffic?group_by=path&from=2026-01-01&to=2026-04-05",
+    "/traffic?group_by=path&compare_from=2026-01-01",
+    "/traffic?group_by=path&compare_from=2026-01-02&compare_to=2026-01-01",
+    "/requests?limit=501",
+    "/requests?cursor=x",
+    "/requests?expression=path%20==",
+    "/requests?from=2026-02-02&to=2026-02-01",
+    "/crawlers?from=2026-02-02&to=2026-02-01",
+  ]) {
+    t.equal((await get(path)).status, 422, path);
+  }
+  const near = (await get("/traffic?group_by=paths")).json;
+  t.match(JSON.stringify(near), /did you mean path/);
+});
