@@ -76,8 +76,17 @@ export function storeUrlOf({ store, engineCa = "", enginePassword = "" }: Reache
   return {
     ...url,
     ...(enginePassword !== "" && { password: enginePassword }),
-    ...(engineCa !== "" && { ca: readFileSync(engineCa, "utf8") }),
+    ...(engineCa !== "" && { ca: readFileSync(engineCa, "utf8"), caFile: engineCa }),
+    ...(enginePassword !== "" && passwordFileOf(enginePassword)),
   };
+}
+
+/** The file that the password was read from, if it was: new connections read it again. */
+function passwordFileOf(enginePassword: string): { passwordFile?: string } {
+  const passwordFile = process.env["VERDICTD_ENGINE_PASSWORD_FILE"];
+  if (passwordFile === undefined) return {};
+  const held = readFileSync(passwordFile, "utf8").replace(/\r?\n$/, "");
+  return held === enginePassword ? { passwordFile } : {};
 }
 
 /** The connection settings, for `serve` and commands alike. */
@@ -130,8 +139,14 @@ export function lookAtCluster(choice: CheckedChoice, onWait?: OnWait): Promise<I
   return inspectCluster(storeUrlOf(choice), demands, { onWait });
 }
 
-/** Whether the folder mirrors this cluster already: then this start is not the first. */
-export async function isMirrorOf(choice: ReachedCluster & Pick<ClusterChoice, "dataDir">): Promise<boolean> {
+/**
+ * Whether the folder mirrors this cluster already: then this start is not the first. `ifUnanswered`: what to say while the shard that holds the
+ * configuration does not answer, which alone knows.
+ */
+export async function isMirrorOf(
+  choice: ReachedCluster & Pick<ClusterChoice, "dataDir">,
+  { ifUnanswered }: { readonly ifUnanswered: boolean } = { ifUnanswered: true },
+): Promise<boolean> {
   if (!hasStore(choice.dataDir)) return false;
   const store = openStore(choice.dataDir);
   const client = new ClusterClient({ url: storeUrlOf(choice) });
@@ -141,8 +156,7 @@ export async function isMirrorOf(choice: ReachedCluster & Pick<ClusterChoice, "d
     await client.ready();
     return known === (await new ConfigTruth(client, 0).clusterId());
   } catch (error) {
-    // The cluster's answer will show which one it is.
-    if (error instanceof ClusterError) return true;
+    if (error instanceof ClusterError) return ifUnanswered;
     throw error;
   } finally {
     client.close();

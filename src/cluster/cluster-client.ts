@@ -76,6 +76,7 @@ export class ClusterClient {
       tls: url.isTls ? (tls ?? tlsOf(url)) : undefined,
       user: url.user,
       password: url.password,
+      passwordFile: url.passwordFile,
       connectMs: bounds.connectMs ?? limits.clusterConnectMs,
       silenceMs: bounds.silenceMs ?? limits.clusterSilenceMs,
       pendingCommandsMax: bounds.pendingCommandsMax ?? limits.clusterPendingCommandsMax,
@@ -195,8 +196,8 @@ export class ClusterClient {
 }
 
 /** The TLS setting in the URL. */
-export function tlsOf({ ca }: StoreUrl): ClusterTls {
-  return ca === undefined ? {} : { ca };
+export function tlsOf({ ca, caFile }: StoreUrl): ClusterTls {
+  return ca === undefined ? {} : { ca, caFile };
 }
 
 type Keys = readonly (string | Uint8Array)[];

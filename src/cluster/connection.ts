@@ -2,6 +2,7 @@
  * One connection to one node. It sends the commands of one tick as one write, returns answers in order, and closes for good at the first fault.
  * `ClusterNode` opens the next one.
  */
+import { readFileSync } from "node:fs";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { ClusterError, passingCodes } from "./cluster-error.js";
@@ -14,6 +15,8 @@ import { type NodeAddress, splitAddress } from "./slots.js";
 /** The TLS options besides the system's authorities, as PEM. */
 export interface ClusterTls {
   readonly ca?: string | Buffer;
+  /** A file that holds `ca`, read at each connection; `ca` counts while it can't be read. */
+  readonly caFile?: string | undefined;
   readonly certificate?: string | Buffer;
   readonly key?: string | Buffer;
   /** The name that certificates must have, if it is not the host. */
@@ -25,6 +28,8 @@ export interface ConnectionOptions {
   readonly tls?: ClusterTls | undefined;
   readonly user?: string | undefined;
   readonly password?: string | undefined;
+  /** A file that holds the password, read at each connection; `password` counts while it can't be read. */
+  readonly passwordFile?: string | undefined;
   /** How long a connection may take until it can be used. */
   readonly connectMs: number;
   /** A connection that owes answers and has sent none for this long is closed. */
@@ -94,7 +99,7 @@ export class Connection {
         : connectTls({
             host,
             port,
-            ca: tls.ca,
+            ca: textOfFile(tls.caFile) ?? tls.ca,
             cert: tls.certificate,
             key: tls.key,
             ...(name === undefined ? {} : { servername: name }),
@@ -220,7 +225,8 @@ export class Connection {
   /** Authenticates; afterwards the connection can be used. */
   #greet(): void {
     if (this.#state !== "connecting") return;
-    const { user, password } = this.#options;
+    const { user, passwordFile } = this.#options;
+    const password = textOfFile(passwordFile) ?? this.#options.password;
     if (password !== undefined) {
       this.#write(user === undefined ? ["AUTH", password] : ["AUTH", user, password], this.#accepted(password));
     }
@@ -331,4 +337,15 @@ function authFault(reply: ErrorReply, password: string): string {
 /** Errors that servers send before any command, and then hang up. */
 function isTurnedAway(reply: RespReply): reply is ErrorReply {
   return reply instanceof ErrorReply && (reply.code === "DENIED" || reply.message.includes("max number of clients"));
+}
+
+/** The text of a file without its last line break; undefined when there is none, or it can't be read: it may be being replaced. */
+function textOfFile(file: string | undefined): string | undefined {
+  if (file === undefined) return undefined;
+  try {
+    const text = readFileSync(file, "utf8").replace(/\r?\n$/, "");
+    return text === "" ? undefined : text;
+  } catch {
+    return undefined;
+  }
 }

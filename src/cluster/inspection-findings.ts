@@ -11,6 +11,8 @@ export interface Judgement {
   readonly warnings: readonly string[];
   /** Those faults that are an engine's setting, or what its user may not do: for certain, they don't pass without help. */
   readonly refused: readonly string[];
+  /** The cluster goes on without some of its shards. */
+  readonly lacksShards: boolean;
   /** No fault is that the cluster, or a part of it, does not answer. */
   readonly isThere: boolean;
   /** The URL names nodes of two clusters. */
@@ -34,6 +36,7 @@ export class Findings {
   readonly #kinds = new Set<FaultKind>();
   readonly #refused = new Map<string, NodeAddress[]>();
   isMixed = false;
+  lacksShards = false;
 
   /** `text` is a sentence, or with `node` a sentence template from `NodeRule.says`. */
   fault(text: string, node?: NodeAddress, kind: FaultKind = "lasting"): void {
@@ -55,7 +58,8 @@ export class Findings {
     const warnings = sentences(this.#warnings);
     const refused = sentences(this.#refused);
     const isThere = !this.#kinds.has("away");
-    return { faults, warnings, refused, isThere, isMixed: this.isMixed, isAway, lacksReplicas };
+    const { isMixed, lacksShards } = this;
+    return { faults, warnings, refused, isThere, isMixed, lacksShards, isAway, lacksReplicas };
   }
 }
 

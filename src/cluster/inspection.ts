@@ -81,6 +81,7 @@ export async function inspectCluster(
         tls: url.isTls ? (tls ?? tlsOf(url)) : undefined,
         user: url.user,
         password: url.password,
+        passwordFile: url.passwordFile,
         connectMs: askMs,
         silenceMs: askMs,
         pendingCommandsMax: 1000,
@@ -152,6 +153,7 @@ async function inspect(url: StoreUrl, demands: ClusterDemands, ask: Ask): Promis
     findings.fault(`${first.seed} and ${other.seed} are nodes of two clusters: name the nodes of one`);
     findings.isMixed = true;
   }
+  findings.lacksShards = first.isOk && first.slotsOk > 0 && first.slotsOk < slotsOfCluster;
   if (!first.isOk || first.slotsOk < slotsOfCluster) {
     const why =
       first.slotsOk < slotsOfCluster

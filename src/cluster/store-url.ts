@@ -11,6 +11,10 @@ export interface StoreUrl {
   readonly seeds: readonly NodeAddress[];
   readonly user?: string;
   readonly password?: string;
+  /** A file that holds the password, read at each connection: it may be rotated while the client runs. */
+  readonly passwordFile?: string;
+  /** The file of `ca`, read at each connection. */
+  readonly caFile?: string;
   /** PEM of the authorities of its certificates; default: the system's. */
   readonly ca?: string;
 }

@@ -99,6 +99,16 @@ export class TrafficCounter {
     if (isRepeat) await this.flush();
   }
 
+  /** Verdicts whose counts are not stored yet. */
+  get unstored(): number {
+    const rows: readonly VerdictCounts[] = [
+      ...this.#past,
+      ...this.#rows.values(),
+      ...this.#left.map(({ traffic }) => traffic),
+    ];
+    return rows.flatMap(({ verdicts }) => Object.values(verdicts)).reduce((sum, count) => sum + count, 0);
+  }
+
   /**
    * Returns the counts of an earlier flush that failed, unchanged, because they may have been added all the same. Adds what was counted since, except
    * counts of the same hours, which wait for that flush.

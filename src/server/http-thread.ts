@@ -180,6 +180,9 @@ export async function startServer(
     for (const timer of flushing) clearInterval(timer);
     meters.stop();
     await Promise.all([flush(true), services.flushBlocks(true), services.tokenUses.flush()]);
+    const { unstored } = services.traffic;
+    if (unstored > 0)
+      log.error({ verdicts: unstored }, "counts of verdicts are lost: the store took none before the end");
     services.reverseDns.close();
     await services.agentRefresh.stop();
     await services.feed.close();

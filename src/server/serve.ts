@@ -127,11 +127,16 @@ async function clusterIsThere(config: ServeConfig, log: Logger, stopping?: Abort
       found = { faults, ...looked };
       if (looked.lacksReplicas) isMirror ??= await isMirrorOf(config);
       stopping?.throwIfAborted();
-      const isAway = looked.isAway || (looked.lacksReplicas && isMirror === true);
-      const isComing = waiting !== null && faults.length > 0 && performance.now() - cameMs < limits.clusterComingMs;
+      const mayWait = looked.isAway || (looked.lacksReplicas && isMirror === true);
+      // The other shards are served, if one of them is that of the configuration.
+      const isServed = mayWait && looked.lacksShards && (await isMirrorOf(config, { ifUnanswered: false }));
+      if (isServed) log.error({ faults }, "the cluster lacks shards: serving the others");
+      const isAway = mayWait && !isServed;
+      const isComing =
+        waiting !== null && !isServed && faults.length > 0 && performance.now() - cameMs < limits.clusterComingMs;
       if (isAway) cameMs = performance.now();
       if (!isAway && !isComing) {
-        if (faults.length > 0) throw unfit(config, faults);
+        if (faults.length > 0 && !isServed) throw unfit(config, faults);
         if (waiting !== null) log.info("the cluster is there");
         for (const warning of warnings) log.warn({ warning }, "the cluster");
         return waiting?.ports ?? config;

@@ -1,0 +1,73 @@
+/** A node beside a cluster that is changed under it: a shard is away at its start, the password is rotated while it runs, it ends in an outage. */
+import { writeFileSync } from "node:fs";
+import t from "tap";
+import { keySlot } from "../../src/cluster/slots.js";
+import { batch, browserHeaders } from "../support/batches.js";
+import { command, serve } from "../support/process.js";
+import { startRedis } from "../support/redis-cluster.js";
+import { waitUntil } from "../support/wait-until.js";
+
+t.test(
+  "a node that is started while one shard is away serves the others; at its end it says what is lost",
+  async (t) => {
+    const cluster = await startRedis(t, { replicas: 0, settings: [["cluster-require-full-coverage", "no"]] });
+    const folder = t.testdir();
+    const env = { VERDICTD_STORE: cluster.url, VERDICTD_ENGINE_ACKS: "0" };
+    const made = await command(["init", "--json", "--data-dir", folder], env);
+    const { account_token: token } = JSON.parse(made.stdout);
+    const ofConfig = await cluster.masterOf(keySlot("vd{config}head"));
+    const away = cluster.nodes.find(({ address }) => address !== ofConfig.address)!;
+    await away.kill();
+    const node = await serve(t, folder, { env, flags: ["--drain-seconds", "0"] });
+    t.match(await node.logged("the cluster lacks shards: serving the others"), { level: "error" });
+    t.equal((await node.ask("GET", "/readyz")).status, 200);
+    const { json: keys } = await node.ask("POST", "/v1/projects/1/scoring", { token });
+    const headers = { ...browserHeaders, "x-service-site-key": keys.site_key };
+    const statuses = await Promise.all(
+      Array.from({ length: 30 }, async (_, index) => {
+        const body = batch(`shard${String(index).padStart(2, "0")}-0`);
+        return (await node.ask("POST", "/v1/events", { headers, body })).status;
+      }),
+    );
+    t.ok(statuses.includes(202), "sessions of the others are stored");
+    t.same(
+      statuses.filter((status) => status !== 202 && status !== 503),
+      [],
+    );
+
+    await Promise.all(cluster.nodes.map((each) => each.kill()));
+    const path = `/v1/sessions/sess_${"A".repeat(28)}/verdict`;
+    t.match((await node.ask("GET", path, { token: keys.private_key })).json, { action: "allow" });
+    t.equal(await node.end("SIGTERM"), 0);
+    const lost = await node.logged("counts of verdicts are lost: the store took none before the end");
+    t.ok((lost["verdicts"] as number) >= 1);
+  },
+);
+
+t.test("the password is rotated while a node runs", async (t) => {
+  const cluster = await startRedis(t, { replicas: 0 });
+  const onAll = (...words: string[]) => Promise.all(cluster.nodes.map((each) => each.ask(...words)));
+  await onAll("ACL", "SETUSER", "verdictd", "on", ">old", "+@all", "~*");
+  const folder = t.testdir({ password: "old\n", mirror: {} });
+  const env = {
+    VERDICTD_STORE: cluster.url.replace("redis://", "redis://verdictd@"),
+    VERDICTD_ENGINE_ACKS: "0",
+    VERDICTD_ENGINE_PASSWORD_FILE: `${folder}/password`,
+  };
+  const made = await command(["init", "--json", "--data-dir", `${folder}/mirror`], env);
+  const { account_token: token } = JSON.parse(made.stdout);
+  const node = await serve(t, `${folder}/mirror`, { env });
+  const { json: keys } = await node.ask("POST", "/v1/projects/1/scoring", { token });
+  const headers = { ...browserHeaders, "x-service-site-key": keys.site_key };
+  const sent = async () => (await node.ask("POST", "/v1/events", { headers, body: batch("rotated0") })).status;
+  t.equal(await sent(), 202);
+
+  await onAll("ACL", "SETUSER", "verdictd", ">new");
+  writeFileSync(`${folder}/password`, "new\n");
+  await onAll("ACL", "SETUSER", "verdictd", "<old");
+  await onAll("CLIENT", "KILL", "USER", "verdictd");
+  t.equal(await waitUntil(sent, (status) => status === 202), 202, "new connections have the new password");
+  const up = await node.metricsOnce((seen) => seen.sum("verdictd_cluster_engine_up") === 3);
+  t.equal(up.sum("verdictd_cluster_engine_up"), 3);
+  t.notOk(node.lines.some((line) => line.includes('"new"')));
+});
