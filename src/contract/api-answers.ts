@@ -244,7 +244,21 @@ export interface LoggedInAnswer {
 }
 
 /** What a draft rule, alone, would have done to stored sessions. */
-export interface RuleTestAnswer {
+export interface RuleTestAnswer extends RuleTestRange {
+  /** The same of `compare_from` to `compare_to`. */
+  compare?: RuleTestRange;
+}
+
+/** Samples of requests without a session (`GET …/requests`) on which a draft rule was evaluated: of the last `hours`, or of the last day. */
+export interface TestedRequests {
+  evaluated: Count;
+  matched: Count;
+  /** For how many requests the matched ones stand. */
+  weight: number & tags.Minimum<0>;
+}
+
+/** What a draft rule would have done in one span of time. */
+export interface RuleTestRange {
   /** Sessions evaluated. */
   evaluated: Count;
   /** Whether `hours` had more sessions than were evaluated; absent without `hours`. */
@@ -261,6 +275,7 @@ export interface RuleTestAnswer {
   unavailable_fields: string[];
   /** A sentence for each part of the expression that never, or always, matches. */
   warnings: string[];
+  requests: TestedRequests;
 }
 
 /** A row of the public catalogue of detections. */

@@ -124,4 +124,8 @@ export interface RuleTestBody {
   limit?: number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<10000>;
   /** Evaluate the sessions that began in so many hours up to now: all of them or, where there are more than `limit`, an even sample in time. */
   hours?: number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<168>;
+  /** Another span of time, for which `compare` says the same: of the sessions that began in it and the requests judged in it. Both or neither. */
+  compare_from?: string;
+  /** Exclusive. */
+  compare_to?: string;
 }

@@ -161,4 +161,6 @@ export interface StatsRow {
 export interface StatsAnswer {
   /** In order of time; buckets without traffic are included, with zeros. */
   data: StatsRow[];
+  /** The same of `compare_from` to `compare_to`. */
+  compare?: { data: StatsRow[] };
 }

@@ -42,6 +42,10 @@ export interface SessionQueryBody {
   limit?: number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<100>;
   /** `next_cursor` of the page before. */
   cursor?: string;
+  /** Another span of time, for which `compare` says the same. Both or neither, and not with `cursor`. */
+  compare_from?: string;
+  /** Exclusive. */
+  compare_to?: string;
 }
 
 /** A matched session: what it last reported, and what the current rules would do with a request that says nothing of its own. */
@@ -82,7 +86,13 @@ export interface SessionBars {
 }
 
 /** Matched sessions of a span of time, with counts unless it is a further page. */
-export interface SessionQueryAnswer {
+export interface SessionQueryAnswer extends SessionQueryRange {
+  /** The same of `compare_from` to `compare_to`. */
+  compare?: SessionQueryRange;
+}
+
+/** Matched sessions of one span of time. */
+export interface SessionQueryRange {
   /** Matched sessions, the latest first. */
   data: QueriedSessionRow[];
   meta: LogMeta;

@@ -46,10 +46,11 @@ export function zeros<Name extends string>(names: readonly Name[]): Record<Name,
   return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
 }
 
-/** Which sessions: the latest, or those that began in the last `hours`; never more than `sessionsMax`. */
+/** Which sessions: the latest, or those that began in a span of time; never more than `sessionsMax`. */
 export interface BacktestScope {
   readonly sessionsMax: number;
-  readonly hours: number | null;
+  /** ms; `untilMs` null: until now. */
+  readonly span: { readonly fromMs: number; readonly untilMs: number | null } | null;
 }
 
 /** Called for every evaluated session, and with the end of a backtest. */
@@ -108,7 +109,7 @@ async function evaluate(
   { sessions, addresses, declaredBotOf, meter }: BacktestServices,
   project: Project,
   rule: NamedRule,
-  { sessionsMax, hours }: BacktestScope,
+  { sessionsMax, span }: BacktestScope,
   slices: Slices,
   nowMs: number,
 ): Promise<Omit<RuleBacktest, "unavailableFields" | "warnings"> | null> {
@@ -133,14 +134,23 @@ async function evaluate(
     byBand[outcome.verdict.verdict]++;
     if (sample.length < limits.ruleTestSampleMax) sample.push(token);
   };
-  const visited =
-    hours === null
-      ? await sessions.visitLatest(project.id, sessionsMax, slices, visit)
-      : await sessions.visitSince(project.id, timeOf(hours, nowMs), sessionsMax, slices, visit);
+  const visited = await visitScope(sessions, project.id, { sessionsMax, span }, slices, visit, nowMs);
   if (visited === "aborted") return null;
   return { evaluated, isSample: visited === "sample", matched, byAction, byBand, sample };
 }
 
-function timeOf(hours: number, nowMs: number): { readonly fromMs: number; readonly untilMs: number } {
-  return { fromMs: nowMs - hours * 3_600_000, untilMs: nowMs };
+function visitScope(
+  sessions: Sessions,
+  projectId: number,
+  { sessionsMax, span }: BacktestScope,
+  slices: Slices,
+  visit: (session: LoggedSession) => void,
+  nowMs: number,
+) {
+  if (span === null) return sessions.visitLatest(projectId, sessionsMax, slices, visit);
+  const { fromMs, untilMs } = span;
+  if (untilMs === null) {
+    return sessions.visitSince(projectId, { fromMs, untilMs: nowMs }, sessionsMax, slices, visit);
+  }
+  return sessions.visitBetween(projectId, { fromMs, untilMs }, sessionsMax, slices, visit);
 }

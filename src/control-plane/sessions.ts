@@ -22,8 +22,11 @@ import type { ClearanceUse } from "../verdict/resolve.js";
 import { stateStamp } from "../verdict/verdict-reader.js";
 import type { LogPage } from "./cursor.js";
 import {
+  isBeyond,
   type LoggedSession,
   type LogPosition,
+  latestSessions,
+  positionAt,
   sampleOfSessions,
   sessionAt,
   sessionPage,
@@ -111,6 +114,21 @@ export class Sessions {
     const latest = await sessionsSince(this.#store, projectId, fromMs, count + 1, slices);
     if (latest === null || latest.length <= count) return this.#visit(projectId, latest, "all", slices, visit);
     const sample = await sampleOfSessions(this.#store, projectId, fromMs, untilMs, count, slices);
+    return this.#visit(projectId, sample, "sample", slices, visit);
+  }
+
+  /** As `visitSince`, of sessions that began before a time that has passed. */
+  async visitBetween(
+    projectId: number,
+    { fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number },
+    count: number,
+    slices: Slices,
+    visit: (session: LoggedSession) => void,
+  ): Promise<Visited> {
+    const latest = await latestSessions(this.#store, projectId, count + 1, positionAt(untilMs), slices);
+    const within = latest?.filter((position) => !isBeyond(position, fromMs)) ?? null;
+    if (within === null || within.length <= count) return this.#visit(projectId, within, "all", slices, visit);
+    const sample = await sampleOfSessions(this.#store, projectId, fromMs, untilMs, count, slices, false);
     return this.#visit(projectId, sample, "sample", slices, visit);
   }
 

@@ -161,6 +161,11 @@ function sessionsAndLogsRoutes({ thread, controlPlane, visitors, recording }: Ro
   const { rules, sessions, marks } = controlPlane;
   const { addresses, declaredBotOf } = visitors;
   const { traffic, judgedRecords, trafficReader, timelines, blocks, flushBlocks } = recording;
+  // Where it can't be stored (a full disk), what was stored before is read.
+  const flushJudged = () =>
+    judgedRecords
+      .flush()
+      .catch((err: unknown) => thread.outages.failed(err, "counts and samples of judged requests could not be stored"));
   const meter = meters.services.backtests;
   const search = { addresses, rulesOf: (project: Project) => rules.ready(project), declaredBotOf };
   return [
@@ -174,8 +179,18 @@ function sessionsAndLogsRoutes({ thread, controlPlane, visitors, recording }: Ro
     timelineRoute({ sessions, timelines }),
     blockRoute({ blocks, work, flush: () => flushBlocks(true) }),
     statsRoute({ stats: new Stats(store), work, flush: () => traffic.flush(), now }),
-    ...trafficRoutes({ traffic: trafficReader, addresses, work, flush: () => judgedRecords.flush(), now }),
-    ruleTestRoute({ store, sessions, addresses, declaredBotOf, work, meter, now }),
+    ...trafficRoutes({ traffic: trafficReader, addresses, work, flush: flushJudged, now }),
+    ruleTestRoute({
+      traffic: trafficReader,
+      flush: flushJudged,
+      store,
+      sessions,
+      addresses,
+      declaredBotOf,
+      work,
+      meter,
+      now,
+    }),
   ];
 }
 

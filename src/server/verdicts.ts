@@ -112,11 +112,16 @@ function whatVerdictsRead(
 
 /** Counts the rules that matched, remembers which one asks for a challenge, and records a block. */
 function computedRecorder(
-  { config, meters, disk, now }: ThreadContext,
+  { config, log, meters, disk, now }: ThreadContext,
   { traffic, judged, blocks, overBudget, challengingRules }: Recording,
 ): RequestVerdictSources["onComputed"] {
   return (project, token, context, { blocked, rule, logged, verdict, isOverBudget }, on) => {
-    judged.record({ projectId: project.id, sessionToken: token, context, verdict, rule, ...on, atMs: now() });
+    try {
+      judged.record({ projectId: project.id, sessionToken: token, context, verdict, rule, ...on, atMs: now() });
+    } catch (err) {
+      // What is counted behind an answer never changes it.
+      log.error({ err }, "a verdict could not be counted by value");
+    }
     if (isOverBudget) overBudget.record(project.id, now());
     if (rule !== null) {
       const matched = logged.includes(rule) ? logged : [...logged, rule];

@@ -101,6 +101,44 @@ t.test("an impostor is counted to the operator that it names", async (t) => {
   t.equal(Date.parse(json.to) - Date.parse(json.from), 7 * 86_400_000);
 });
 
+t.test("a draft rule is tested on samples, and every count can be compared with another range", async (t) => {
+  const draft = { expression: 'declared_bot == "curl" and path starts_with "/orders"', action: "block" };
+  const compared = { compare_from: "2026-01-01", compare_to: "2026-01-02" };
+  const tested = (await project.control("POST", "/rules/test", { ...draft, ...compared })).json;
+  t.match(tested, {
+    requests: { evaluated: 5, matched: 3, weight: 3 },
+    compare: { evaluated: 0, matched: 0, is_sample: false, requests: { evaluated: 0, matched: 0, weight: 0 } },
+  });
+  t.notOk("compare" in (await project.control("POST", "/rules/test", draft)).json);
+  const from = new Date(Date.now() - 3_600_000).toISOString();
+  const to = new Date(Date.now() + 3_600_000).toISOString();
+  const now = { compare_from: from, compare_to: to };
+  t.match((await project.control("POST", "/rules/test", { expression: "score < 100", action: "log", ...now })).json, {
+    evaluated: 1,
+    requests: { evaluated: 5, matched: 5 },
+    compare: { evaluated: 1, matched: 1, by_band: { likely_human: 1 }, requests: { evaluated: 5 } },
+  });
+  const queried = (await project.control("POST", "/sessions/query", { from: "2026-01-01", to: "2026-01-02", ...now }))
+    .json;
+  t.match(queried, { matched: 0, compare: { matched: 1, data: [{ session_token: person }], groups: [] } });
+  const stats = (
+    await get("/stats?bucket=day&from=2026-01-01&to=2026-01-03&compare_from=2026-01-03&compare_to=2026-01-04")
+  ).json;
+  t.strictSame(
+    [stats.data.length, stats.compare.data.length, stats.compare.data[0].at],
+    [2, 1, "2026-01-03T00:00:00.000Z"],
+  );
+  for (const bad of [
+    { compare_from: "2026-01-01" },
+    { compare_from: "x", compare_to: "y" },
+    { compare_from: to, compare_to: from },
+  ]) {
+    t.equal((await project.control("POST", "/rules/test", { ...draft, ...bad })).status, 422);
+    t.equal((await project.control("POST", "/sessions/query", bad)).status, 422);
+    t.equal((await get(`/stats?${new URLSearchParams(bad as Record<string, string>)}`)).status, 422);
+  }
+});
+
 t.test("what is no question is refused", async (t) => {
   for (const path of [
     "/traffic",

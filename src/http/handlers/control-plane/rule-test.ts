@@ -1,16 +1,31 @@
 /** `POST …/rules/test`: what a draft rule would have done to the latest sessions, or to those of the last hours. Stores nothing. */
-import type { RuleTestAnswer } from "../../../contract/api-answers.js";
+import type { RuleTestAnswer, RuleTestRange, TestedRequests } from "../../../contract/api-answers.js";
+import { dayMs, hourMs } from "../../../contract/durations.js";
+import type { Project } from "../../../contract/entities.js";
 import { checkRuleTest } from "../../../contract/validators.js";
-import { type BacktestServices, backtestRule } from "../../../control-plane/rule-backtest.js";
+import {
+  type BacktestScope,
+  type BacktestServices,
+  backtestRule,
+  type DraftRule,
+} from "../../../control-plane/rule-backtest.js";
+import { sampleInput } from "../../../control-plane/sample-search.js";
 import { Refusal } from "../../../errors.js";
 import { limits } from "../../../limits.js";
-import type { LongWork } from "../../../runtime/long-work.js";
+import type { TrafficReader } from "../../../recording/traffic-reader.js";
+import { compileRule } from "../../../rules/compile-rule.js";
+import { isRuleFault } from "../../../rules/fault.js";
+import type { LongWork, Slices } from "../../../runtime/long-work.js";
 import { json, type Reply, refusal, unread } from "../../reply.js";
 import type { ProjectCall, ProjectRoute } from "../../route.js";
+import { comparedSpan } from "./compared-range.js";
 import { readBodyAs } from "./wire.js";
 
 /** What a backtest needs, and ticks of the event loop for it. */
 export interface RuleTestServices extends BacktestServices {
+  readonly traffic: TrafficReader;
+  /** Stores what this thread has counted but not stored yet. */
+  readonly flush: () => Promise<void>;
   readonly work: LongWork;
   readonly now: () => number;
 }
@@ -29,7 +44,7 @@ export function ruleTestRoute(services: RuleTestServices): ProjectRoute {
       summary: "Backtest a draft rule on stored sessions",
       description:
         "As if it were the project's only rule, with the current guards, threshold and logged-in policy. The request context is what " +
-        "each session last reported. It uses the latest sessions; `hours` selects those of a time range instead. Nothing is stored. " +
+        "each session last reported. It uses the latest sessions; `hours` selects those of a time range instead. `requests` says what it matches of the samples of requests without a session. Nothing is stored. " +
         "An account can run one backtest at a time; another is answered 409 until it has ended. It ends when its client disconnects.",
       body: "RuleTestBody",
       answers: { 200: "RuleTestAnswer" },
@@ -42,23 +57,71 @@ export function ruleTestRoute(services: RuleTestServices): ProjectRoute {
 async function testRule(services: RuleTestServices, { project, body, isAborted }: ProjectCall): Promise<Reply> {
   const read = readBodyAs(body, checkRuleTest);
   if (read instanceof Refusal) return refusal(read);
-  const { expression, action, limit, hours } = read.value;
+  const { expression, action, limit, hours, compare_from, compare_to } = read.value;
+  const compared = comparedSpan(compare_from, compare_to, limits.trafficDaysMax);
+  if (compared instanceof Refusal) return refusal(compared);
+  await services.flush();
   const draft = { expressionSource: expression, action };
-  const scope = { sessionsMax: limit ?? limits.ruleTestSessionsDefault, hours: hours ?? null };
+  const sessionsMax = limit ?? limits.ruleTestSessionsDefault;
   const slices = services.work.begin(isAborted);
-  const backtest = await backtestRule(services, project, draft, scope, slices, services.now());
-  if (backtest === null) return unread;
-  if (backtest instanceof Refusal) return refusal(backtest);
+  const nowMs = services.now();
+  const last = hours === undefined ? null : { fromMs: nowMs - hours * hourMs, untilMs: null };
+  const answer = await testIn(services, project, draft, { sessionsMax, span: last }, slices, nowMs);
+  if (answer === null) return unread;
+  if (answer instanceof Refusal) return refusal(answer);
+  if (compared === null) return json(200, answer);
+  const other = await testIn(services, project, draft, { sessionsMax, span: compared }, slices, nowMs);
+  if (other === null) return unread;
+  if (other instanceof Refusal) return refusal(other);
+  return json(200, { ...answer, compare: other } satisfies RuleTestAnswer);
+}
+
+/** Null when whoever asked has gone meanwhile. */
+async function testIn(
+  services: RuleTestServices,
+  project: Project,
+  draft: DraftRule,
+  scope: BacktestScope,
+  slices: Slices,
+  nowMs: number,
+): Promise<RuleTestRange | Refusal | null> {
+  const backtest = await backtestRule(services, project, draft, scope, slices, nowMs);
+  if (backtest === null || backtest instanceof Refusal) return backtest;
+  const { fromMs, untilMs } = scope.span ?? { fromMs: nowMs - dayMs, untilMs: null };
+  const requests = await testRequests(services, project, draft, { fromMs, untilMs: untilMs ?? nowMs + 1 }, slices);
+  if (requests === null) return null;
   const { evaluated, isSample, matched, byAction, byBand, sample, unavailableFields, warnings } = backtest;
-  const answer: RuleTestAnswer = {
+  return {
     evaluated,
-    ...(hours !== undefined && { is_sample: isSample }),
+    ...(scope.span !== null && { is_sample: isSample }),
     matched,
     by_action: byAction,
     by_band: byBand,
     sample: [...sample],
     unavailable_fields: [...unavailableFields],
     warnings: [...warnings],
+    requests,
   };
-  return json(200, answer);
+}
+
+/** What the rule would have matched of the samples of requests without a session. The expression compiles. */
+async function testRequests(
+  { traffic, addresses }: RuleTestServices,
+  project: Project,
+  { expressionSource }: DraftRule,
+  { fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number },
+  slices: Slices,
+): Promise<TestedRequests | null> {
+  const compiled = compileRule(expressionSource);
+  const requests = { evaluated: 0, matched: 0, weight: 0 };
+  if (isRuleFault(compiled)) return requests;
+  const isWhole = await traffic.visitSamples(project.id, fromMs, untilMs, slices, (sample) => {
+    requests.evaluated++;
+    if (compiled.matches(sampleInput(sample, project.likelyBotThreshold, addresses.listsOf))) {
+      requests.matched++;
+      requests.weight += sample.weight;
+    }
+    return true;
+  });
+  return isWhole ? { ...requests, weight: Math.round(requests.weight * 100) / 100 } : null;
 }

@@ -2,7 +2,12 @@
 import { dayMs } from "../../../contract/durations.js";
 import type { Project } from "../../../contract/entities.js";
 import { isoDateOrTimeMs } from "../../../contract/iso-time.js";
-import type { QueriedSessionRow, SessionQueryAnswer, SessionQueryBody } from "../../../contract/session-query.js";
+import type {
+  QueriedSessionRow,
+  SessionQueryAnswer,
+  SessionQueryBody,
+  SessionQueryRange,
+} from "../../../contract/session-query.js";
 import { checkSessionQuery } from "../../../contract/validators.js";
 import {
   type QueriedSession,
@@ -18,6 +23,7 @@ import type { LongWork } from "../../../runtime/long-work.js";
 import { describe, type MeaningOf } from "../../../verdict/verdict-text.js";
 import { json, type Reply, refusal, unread } from "../../reply.js";
 import type { ProjectCall, ProjectRoute } from "../../route.js";
+import { comparedSpan } from "./compared-range.js";
 import { sessionLogRow } from "./sessions.js";
 import { readBodyAs } from "./wire.js";
 
@@ -61,11 +67,27 @@ async function answerQuery(services: SessionQueryRouteServices, call: ProjectCal
   const nowMs = services.now();
   const query = queryOf(read.value, nowMs);
   if (query instanceof Refusal) return refusal(query);
-  const found = await querySessions(services, project, query, services.work.begin(isAborted), nowMs);
+  const compared = readCompared(read.value);
+  if (compared instanceof Refusal) return refusal(compared);
+  const slices = services.work.begin(isAborted);
+  const found = await querySessions(services, project, query, slices, nowMs);
   if (found === null) return unread;
-  return found instanceof Refusal
-    ? refusal(found)
-    : json(200, answerOf(project, query, found, services.meaningOf, nowMs));
+  if (found instanceof Refusal) return refusal(found);
+  const answer: SessionQueryAnswer = answerOf(project, query, found, services.meaningOf, nowMs);
+  if (compared === null) return json(200, answer);
+  const other = { ...query, ...compared };
+  const others = await querySessions(services, project, other, slices, nowMs);
+  if (others === null) return unread;
+  if (others instanceof Refusal) return refusal(others);
+  return json(200, { ...answer, compare: answerOf(project, other, others, services.meaningOf, nowMs) });
+}
+
+function readCompared({ compare_from, compare_to, cursor }: SessionQueryBody): TimeSpan | null | Refusal {
+  const span = comparedSpan(compare_from, compare_to, limits.sessionQueryDaysMax);
+  if (span !== null && cursor !== undefined) {
+    return refuse("invalidPayload", "compare_from is for the first page; it can't be sent with a cursor");
+  }
+  return span;
 }
 
 /** A time in which sessions began; by default the last day. */
@@ -104,7 +126,7 @@ function answerOf(
   found: QueriedSessions,
   meaningOf: MeaningOf,
   nowMs: number,
-): SessionQueryAnswer {
+): SessionQueryRange {
   const { rows, nextCursor, scanned, matched, isSample, counts, unavailableFields } = found;
   return {
     data: rows.map((row) => rowOf(project, row, meaningOf, nowMs)),

@@ -7,14 +7,22 @@ import type {
   ChallengeCounts as ChallengeCountsAnswer,
   RuleHits as RuleHitsAnswer,
   StatsAnswer,
+  StatsRow,
 } from "../../../contract/log-answers.js";
 import type { ParameterDoc } from "../../../contract/route-doc.js";
-import { type BucketSize, bucketCount, bucketHours, type Stats } from "../../../control-plane/stats.js";
+import {
+  type BucketSize,
+  bucketCount,
+  bucketHours,
+  type Stats,
+  type StatsBucket,
+} from "../../../control-plane/stats.js";
 import { Refusal, refuse } from "../../../errors.js";
 import { limits } from "../../../limits.js";
 import type { LongWork } from "../../../runtime/long-work.js";
 import { json, refusal, unread } from "../../reply.js";
 import type { ProjectRoute } from "../../route.js";
+import { comparedSpan, compareParameters } from "./compared-range.js";
 
 /** The counts, which are flushed before they are read. */
 export interface StatsServices {
@@ -50,6 +58,7 @@ const parameters: readonly ParameterDoc[] = [
     description: "`rule`: also challenges by the rule that asked for them, and hits of each rule",
     schema: { type: "string", enum: ["rule"] },
   },
+  ...compareParameters,
 ];
 
 /** `GET …/stats`, `projects:read`. 422 for a span that is no time, ends before it begins or has too many buckets. */
@@ -71,16 +80,18 @@ export function statsRoute({ stats, work, flush, now }: StatsServices): ProjectR
     handle: async ({ project, query, isAborted }) => {
       const span = readSpan(query, now());
       if (span instanceof Refusal) return refusal(span);
+      const compared = readCompared(query, span);
+      if (compared instanceof Refusal) return refusal(compared);
       await flush();
-      const buckets = await stats.read(project.id, span.fromMs, span.toMs, span.size, work.begin(isAborted));
-      if (buckets === null) return unread;
-      const data = buckets.map(({ startMs, challenges, rules, ...counts }) => ({
-        at: new Date(startMs).toISOString(),
-        ...counts,
-        challenges: total(Object.values(challenges)),
-        ...(span.byRule && { challenges_by_rule: byRule(challenges), hits_by_rule: hitsByRule(rules) }),
-      }));
-      return json(200, { data } satisfies StatsAnswer);
+      const slices = work.begin(isAborted);
+      const read = async (each: Span): Promise<StatsRow[] | null> => {
+        const buckets = await stats.read(project.id, each.fromMs, each.toMs, each.size, slices);
+        return buckets?.map((bucket) => rowOf(bucket, each.byRule)) ?? null;
+      };
+      const data = await read(span);
+      const others = data === null || compared === null ? null : await read(compared);
+      if (data === null || (compared !== null && others === null)) return unread;
+      return json(200, { data, ...(others !== null && { compare: { data: others } }) } satisfies StatsAnswer);
     },
   };
 }
@@ -92,6 +103,29 @@ interface Span {
   readonly size: BucketSize;
   /** Whether challenges are split by rule. */
   readonly byRule: boolean;
+}
+
+function rowOf({ startMs, challenges, rules, ...counts }: StatsBucket, isByRule: boolean): StatsRow {
+  return {
+    at: new Date(startMs).toISOString(),
+    ...counts,
+    challenges: total(Object.values(challenges)),
+    ...(isByRule && { challenges_by_rule: byRule(challenges), hits_by_rule: hitsByRule(rules) }),
+  };
+}
+
+/** The other range, in buckets of the same size; null where none is asked for. */
+function readCompared(query: URLSearchParams, { size, byRule }: Span): Span | null | Refusal {
+  const days = Math.floor((limits.statsBucketsMax * bucketHours[size]) / 24);
+  const span = comparedSpan(query.get("compare_from"), query.get("compare_to"), days);
+  if (span === null || span instanceof Refusal) return span;
+  if (bucketCount(span.fromMs, span.untilMs, size) > limits.statsBucketsMax) {
+    return refuse(
+      "invalidPayload",
+      `compare_from and compare_to must be at most ${limits.statsBucketsMax} buckets apart`,
+    );
+  }
+  return { fromMs: span.fromMs, toMs: span.untilMs, size, byRule };
 }
 
 function readSpan(query: URLSearchParams, nowMs: number): Span | Refusal {
