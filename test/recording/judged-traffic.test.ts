@@ -1,3 +1,4 @@
+/** What every observer of judged requests is told of a verdict. */
 import t from "tap";
 import type { JudgedFacts } from "../../src/contract/traffic.js";
 import type { Verdict } from "../../src/contract/verdict.js";

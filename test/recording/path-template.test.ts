@@ -1,3 +1,4 @@
+/** Paths as counters and samples keep them. */
 import t from "tap";
 import { pathTemplate, pathWithoutTokens } from "../../src/recording/path-template.js";
 
