@@ -4,6 +4,7 @@ import type { DeclaredBot } from "./declared-bots.js";
 import type { SignatureState, VerifiedAgent } from "./signed-agents.js";
 import type { RequestContext } from "./verdict.js";
 import type { VerifiedBot } from "./verified-bots.js";
+import type { VisitEvidence, VisitFacts } from "./visit-facts.js";
 import type { CrawlerClaim } from "./visitor.js";
 
 /** The spellings kept and shown to rules; others are converted to one of these or left out. */
@@ -44,6 +45,7 @@ export interface RequestFindings {
   /** What its user agent claims, checked against its address. */
   readonly crawlerClaim: CrawlerClaim;
   readonly signature: SignatureState;
+  readonly visit: VisitEvidence;
 }
 
 /** The heuristics engine's result for one request. */
@@ -67,6 +69,8 @@ export interface VerdictQuestion {
   readonly target: string | undefined;
   /** The host as the visitor sent it, with its port: a signature may cover it. Undefined if not reported. */
   readonly authority: string | undefined;
+  /** Whether the same request was asked about before, and counted then; absent: no. */
+  readonly isAskedAgain?: boolean;
 }
 
 /** The request's own evidence, found before its verdict is resolved. */
@@ -79,6 +83,8 @@ export interface ExaminedRequest extends RequestScore {
   readonly signedAgent: VerifiedAgent | undefined;
   /** Undefined if the request has no address, or if the count could not be had. */
   readonly requestsPerMinute: number | undefined;
+  /** Undefined if it is not known which visit the request belongs to. */
+  readonly visit: VisitFacts | undefined;
   readonly ja4: string | undefined;
   readonly httpVersion: HttpVersion | undefined;
   /** At the time of the question. */

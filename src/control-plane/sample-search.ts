@@ -63,6 +63,7 @@ export function sampleInput(
       signedAgent:
         signedAgent === "" || category === undefined ? undefined : { host: signedAgent, name: verifiedBot, category },
       requestsPerMinute: sample.requestsPerMinute ?? undefined,
+      visit: undefined,
       ja4: undefined,
       httpVersion: sample.httpVersion || undefined,
       hasHeaders: true,

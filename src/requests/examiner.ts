@@ -13,6 +13,7 @@ import type {
   VerdictQuestion,
 } from "../contract/judged-request.js";
 import type { SignatureJudgement } from "../contract/signed-agents.js";
+import { noVisitEvidence, type VisitFacts } from "../contract/visit-facts.js";
 import type { VisitorIdentity } from "../contract/visitor.js";
 import { limits } from "../limits.js";
 
@@ -42,13 +43,14 @@ export interface ExaminerSources {
   readonly score: (request: JudgedRequest, findings: RequestFindings) => RequestScore;
 }
 
-/** `last`: what its session last reported, whose user agent stands for one that is not told; null without a session. */
+/** `last`: what its session last reported, whose user agent stands for one that is not told; null without a session. `visit`: that of the request. */
 export function examine(
   sources: ExaminerSources,
   projectId: number,
   { request, hasHeaders, target, authority }: VerdictQuestion,
   last: LastRequest | null,
   nowMs: number,
+  visit: VisitFacts | undefined,
   isForeign?: (host: string | undefined) => boolean | Promise<boolean>,
 ): ExaminedRequest | Promise<ExaminedRequest> {
   const { context, headers, isAsReceived, ja4, httpVersion } = request;
@@ -74,7 +76,9 @@ export function examine(
   ): ExaminedRequest => {
     const declaredBot = sources.declaredBot(userAgent) ?? null;
     // Of headers that nobody told nothing can be said.
-    const scored = hasHeaders ? sources.score(request, { declaredBot, crawlerClaim, signature }) : neutral;
+    const scored = hasHeaders
+      ? sources.score(request, { declaredBot, crawlerClaim, signature, visit: visit?.evidence ?? noVisitEvidence })
+      : neutral;
     return {
       score: scored.score,
       detectionIds: scored.detectionIds,
@@ -83,6 +87,7 @@ export function examine(
       signature,
       signedAgent: agent,
       requestsPerMinute,
+      visit,
       ja4,
       httpVersion,
       hasHeaders,

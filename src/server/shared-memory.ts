@@ -6,6 +6,7 @@ import { newOutage } from "../cluster-store/outage-log.js";
 import { newReadinessBoard } from "../http/readiness.js";
 import { shippedFacts } from "../network/network-files.js";
 import { newRates } from "../requests/rates.js";
+import { newVisits } from "../requests/visits.js";
 import { newNonceTable } from "../signed-agents/nonces.js";
 
 /** Can be posted to other threads. */
@@ -19,6 +20,7 @@ export interface SharedMemory {
   /** Network facts at start; `RunningServer.useNetwork` replaces them. */
   readonly network: SharedArrayBuffer;
   readonly requestRates: SharedArrayBuffer;
+  readonly visits: SharedArrayBuffer;
   /** Until when a cluster's configuration may be relied on. */
   readonly configState: SharedArrayBuffer;
   /** What the log already said about a failing cluster: in general, and about batches. */
@@ -35,6 +37,7 @@ export function newSharedMemory(httpThreads: number, network = shippedFacts()): 
     nonces: newNonceTable(),
     network,
     requestRates: newRates(),
+    visits: newVisits(),
     configState: newConfigState(),
     outage: newOutage(),
     batchOutage: newOutage(),

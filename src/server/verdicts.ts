@@ -3,6 +3,7 @@ import { bytesOfMib } from "../config/config.js";
 import { neutralScore } from "../contract/evidence.js";
 import { isIssuedToken, issueToken } from "../contract/issued-token.js";
 import type { VerdictQuestion } from "../contract/judged-request.js";
+import { isNavigationOf } from "../contract/navigation.js";
 import { defaultRequestScoring, type ProjectSettings, type ScoredState } from "../contract/session.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import { ProjectHosts } from "../control-plane/project-hosts.js";
@@ -16,6 +17,7 @@ import { storedAddress } from "../net/stored-address.js";
 import { subscriberNetwork } from "../net/subscriber-network.js";
 import { addressSubject, type Blocks, sessionSubject } from "../recording/blocks.js";
 import { examine } from "../requests/examiner.js";
+import type { VisitQuestion } from "../requests/visits.js";
 import { LongWork } from "../runtime/long-work.js";
 import { erasedTokenHash } from "../store/erased-token.js";
 import { bandOf } from "../verdict/bands.js";
@@ -58,7 +60,8 @@ export function buildVerdicts(thread: ThreadContext, stored: Stored, visitors: V
     /** The band of a request by itself, null where the project does not judge requests. */
     bandOfRequest: async (project: ProjectSettings, question: VerdictQuestion, state: ScoredState) => {
       if (!(project.requestScoring ?? defaultRequestScoring).enabled) return null;
-      const { score } = await sources.examine(project, question, state, thread.now());
+      // Nothing of the site: it counts for no visit.
+      const { score } = await sources.examine(project, { ...question, isAskedAgain: true }, state, null, thread.now());
       const engineScores = { heuristics: score, js_detection: null, behavioral: null };
       return bandOf(engineScores, score ?? neutralScore, project.likelyBotThreshold);
     },
@@ -77,7 +80,7 @@ export function meaningOf(id: number): string {
 function whatVerdictsRead(
   { config, log, store, now }: ThreadContext,
   { sessions, rules }: Stored,
-  { verifiedBotAt, addresses, examiner }: VisitorFacts,
+  { verifiedBotAt, addresses, examiner, visits }: VisitorFacts,
 ): Omit<RequestVerdictSources, "onComputed" | "onAnswer" | "onFailure" | "onUnanswered"> {
   const hosts = new ProjectHosts(sessions, new LongWork(), now, (err) =>
     log.warn({ err }, "the hosts that sessions reported could not be read: signatures count for any"),
@@ -90,6 +93,9 @@ function whatVerdictsRead(
     if (bytes === null || !isIssuedToken(project, bytes, nowMs)) return false;
     return config.store !== "" || findIdempotent(rows, project.id, erasedTokenHash(bytes), nowMs) === null;
   };
+  /** A session that could not be looked up may exist. */
+  const mayBeUsed = (token: string, project: ProjectSettings, nowMs: number): boolean =>
+    (config.store !== "" && sessions.isUnanswered(project.id, token)) || isUsable(token, project, nowMs);
   return {
     ...(config.store !== "" && {
       load: (project, token) => sessions.load(project.id, token, hasState(project) ? "now" : "recent"),
@@ -101,12 +107,40 @@ function whatVerdictsRead(
     rulesOf: (project) => rules.ready(project),
     verifiedBotAt,
     addresses,
-    examine: (project, question, state, nowMs) =>
-      examine(examiner, project.id, question, state?.last ?? null, nowMs, (host) => hosts.isForeign(project, host)),
+    examine: (project, question, state, freshToken, nowMs) => {
+      const { sessionToken: brought } = question;
+      const isKept = brought !== null && (state !== null || mayBeUsed(brought, project, nowMs));
+      const visit = visits.look(askedVisit(project.id, question, isKept ? brought : null, freshToken, state), nowMs);
+      const last = state?.last ?? null;
+      return examine(examiner, project.id, question, last, nowMs, visit, (host) => hosts.isForeign(project, host));
+    },
     freshToken: (project, brought, nowMs) =>
       brought !== null && isUsable(brought, project, nowMs) ? null : issueToken(project, nowMs),
     meaningOf,
     now,
+  };
+}
+
+/** The visit's side of a question. `kept`: the token that came back. */
+function askedVisit(
+  projectId: number,
+  { request: { context, headers }, target, isAskedAgain }: VerdictQuestion,
+  kept: string | null,
+  given: string | null,
+  state: ScoredState | null,
+): VisitQuestion {
+  return {
+    projectId,
+    address: context.ip ?? "",
+    userAgent: context.userAgent ?? state?.last.userAgent ?? "",
+    token: kept,
+    given,
+    isNavigation: isNavigationOf(headers),
+    method: context.method,
+    path: context.path,
+    target,
+    lastReportMs: state?.lastSeenMs ?? 0,
+    isAskedAgain: isAskedAgain === true,
   };
 }
 

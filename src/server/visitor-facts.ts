@@ -11,6 +11,7 @@ import { limits } from "../limits.js";
 import { NetworkFacts } from "../network/network-facts.js";
 import type { ExaminerSources } from "../requests/examiner.js";
 import { RequestRates } from "../requests/rates.js";
+import { Visits } from "../requests/visits.js";
 import { AgentRefresh } from "../signed-agents/agent-refresh.js";
 import { directoryFetcher } from "../signed-agents/directory-fetch.js";
 import { Nonces } from "../signed-agents/nonces.js";
@@ -67,6 +68,7 @@ export function buildVisitorFacts(thread: ThreadContext) {
     addresses,
     signedAgents,
     agentRefresh,
+    visits: new Visits(shared.visits),
     /** Builds what judges a single request. */
     examiner,
   };

@@ -13,11 +13,15 @@ import { type VerdictText, VerdictTexts } from "./verdict-text.js";
 
 /** What judging requests needs besides the sources of verdict reads. */
 export interface RequestVerdictSources extends VerdictSources {
-  /** Returns the request's evidence; a promise if a signature or a host name has to be checked first. `state`: of its session, null for none. */
+  /**
+   * Returns the request's evidence; a promise if a signature or a host name has to be checked first. `state`: of its session, null for none.
+   * `freshToken`: the token that its answer gives, null for none.
+   */
   readonly examine: (
     project: ProjectSettings,
     question: VerdictQuestion,
     state: ScoredState | null,
+    freshToken: string | null,
     nowMs: number,
   ) => ExaminedRequest | Promise<ExaminedRequest>;
   /** Returns a new token of the project, unless the one that was brought, null for none, may still be used; null then. */
@@ -79,7 +83,7 @@ export class RequestVerdicts {
     const nowMs = this.#sources.now();
     try {
       const state = sessionToken === null ? null : this.#sources.scoredState(project.id, sessionToken);
-      const evidence = this.#sources.examine(project, question, state, nowMs);
+      const evidence = this.#sources.examine(project, question, state, freshToken, nowMs);
       const answer =
         evidence instanceof Promise
           ? evidence.then((found) => this.#resolve(project, question, state, found, freshToken, nowMs))

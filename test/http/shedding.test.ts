@@ -18,6 +18,7 @@ t.test("a batch that is shed", async (t) => {
   t.teardown(() => store.close());
   const credentials = new Credentials(store);
   const failures: unknown[] = [];
+  let missed = 0;
   const routes = ingestRoutes({
     queue: new IngestQueue({
       run: () => Promise.reject(new Error("nothing should come here")),
@@ -33,6 +34,7 @@ t.test("a batch that is shed", async (t) => {
     identities: { peek: () => unidentified, resolve: () => Promise.resolve(unidentified) },
     timelines: { follow: () => null },
     askedSessions: { hasAny: () => false, begin: () => null },
+    visits: { report: () => t.fail("it was not taken"), missed: () => missed++ },
     now: Date.now,
     onFailure: (error) => failures.push(error),
   });
@@ -99,4 +101,5 @@ t.test("a batch that is shed", async (t) => {
   });
 
   t.same(failures, []);
+  t.ok(missed > 0, "no page is silent that such a report may have followed");
 });

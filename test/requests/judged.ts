@@ -1,10 +1,16 @@
 /** Requests and findings for tests of request scoring. */
 import type { JudgedRequest, RequestFindings } from "../../src/contract/judged-request.js";
+import { noVisitEvidence } from "../../src/contract/visit-facts.js";
 
 export type HeaderLine = readonly [name: string, value: string];
 
 /** What catalogues and addresses say of most requests. */
-export const noFindings: RequestFindings = { declaredBot: null, crawlerClaim: "none", signature: "none" };
+export const noFindings: RequestFindings = {
+  declaredBot: null,
+  crawlerClaim: "none",
+  signature: "none",
+  visit: noVisitEvidence,
+};
 
 /** A GET of the shop's front page over HTTP/1.1, its lines as they came. */
 export function requestOf(headers: readonly HeaderLine[], more: Partial<JudgedRequest> = {}): JudgedRequest {

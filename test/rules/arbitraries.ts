@@ -4,6 +4,7 @@ import { botCategories } from "../../src/contract/bot-categories.js";
 import type { ExaminedRequest } from "../../src/contract/judged-request.js";
 import { signatureStates } from "../../src/contract/signed-agents.js";
 import { bands } from "../../src/contract/verdict.js";
+import { noVisitEvidence } from "../../src/contract/visit-facts.js";
 import type { Comparison, Expression, Literal } from "../../src/rules/ast.js";
 import { operatorsOfType } from "../../src/rules/check.js";
 import { type Field, fields } from "../../src/rules/fields.js";
@@ -110,6 +111,16 @@ const request: fc.Arbitrary<ExaminedRequest> = fc.record({
     fc.record({ host: fc.constantFrom("a", "b.a"), name: text, category: fc.constantFrom(...botCategories) }),
   ),
   requestsPerMinute: maybe(integer),
+  visit: maybe(
+    fc.record({
+      pages: integer,
+      silentPages: integer,
+      seconds: maybe(integer),
+      posts: integer,
+      cookieKept: maybe(fc.boolean()),
+      evidence: fc.constant(noVisitEvidence),
+    }),
+  ),
   ja4: maybe(text),
   httpVersion: maybe(fc.constantFrom("1.0", "1.1", "2", "3")),
   hasHeaders: fc.boolean(),

@@ -35,6 +35,7 @@ export const plainRequest: ExaminedRequest = {
   signature: "none",
   signedAgent: undefined,
   requestsPerMinute: undefined,
+  visit: undefined,
   ja4: undefined,
   httpVersion: undefined,
   hasHeaders: true,

@@ -182,6 +182,7 @@ function questionOf({ lines, userAgent }: Asking): VerdictQuestion {
     context,
     sessionToken: null,
     wantsToken: false,
+    isAskedAgain: true,
     target,
     authority,
     ja4Header: "",

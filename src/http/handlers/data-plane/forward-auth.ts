@@ -131,7 +131,8 @@ export function forwardAuthRoutes(services: ForwardAuthServices): RawRoute[] {
         `\`${headerSets[path].prefix}\` only, which the proxy must set; the query of this call is ignored. With request scoring on, the ` +
         "visitor's request is judged as in `POST /v1/verdict`, by the headers that the proxy passes on. With the setting `issue_tokens` the answer " +
         "to a navigation of a visitor without a token of use has `Set-Cookie`, which the proxy passes on; `X-Service-Cookie-Name` and " +
-        "`X-Service-Cookie-Domain` name the cookie and its domain.",
+        "`X-Service-Cookie-Domain` name the cookie and its domain. With `X-Service-Asked-Again: 1` the same request was asked about before: it counts " +
+        "for its visit once. The proxy must set or clear that header itself.",
       refusesNobody: true,
       answers: { 204: "empty", 401: { contentType: "text/html" }, 403: { contentType: "text/html" } },
     },
@@ -199,13 +200,16 @@ function questionOf(
 ): VerdictQuestion {
   const trimming = untrimmed();
   const { ja4Header } = services;
+  const isAskedAgain = headers.get("x-service-asked-again") === "1";
   const question = forwardedQuestion(
     {
       // A preflight is known by its headers, whether or not requests are judged.
       lines: isJudged(project) || headers.get(names.method) === "OPTIONS" ? lines : [],
       context: contextOf(services, headers, names),
       sessionToken: sessionTokenOf(headers.get(sessionHeaderName), headers.get("cookie"), cookieNameOf(headers)),
-      wantsToken: project.requestScoring?.issueTokens === true && isNavigation((name) => headers.get(name)),
+      wantsToken:
+        !isAskedAgain && project.requestScoring?.issueTokens === true && isNavigation((name) => headers.get(name)),
+      isAskedAgain,
       target: headers.get(names.uri) ?? "",
       authority: headers.get(names.host) ?? "",
       ja4Header,

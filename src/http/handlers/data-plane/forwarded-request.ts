@@ -18,6 +18,7 @@ const ofProxy: ReadonlySet<string> = new Set([
   "x-service-private-key",
   "x-service-cookie-name",
   "x-service-cookie-domain",
+  "x-service-asked-again",
   "forwarded",
   "via",
   "x-real-ip",
@@ -32,6 +33,7 @@ export interface Forwarded {
   readonly context: RequestContext;
   readonly sessionToken: string | null;
   readonly wantsToken: boolean;
+  readonly isAskedAgain: boolean;
   /** The request target with its query; "" if the proxy does not send it. */
   readonly target: string;
   /** The host as the visitor sent it, with its port; "" if the proxy does not send it. */
@@ -43,7 +45,7 @@ export interface Forwarded {
 
 /** Treats empty values as missing, because some proxies send a line for each header that they know. */
 export function forwardedQuestion(forwarded: Forwarded, trimming: Trimming): VerdictQuestion {
-  const { lines, context, sessionToken, wantsToken, target, authority, ja4Header, isTrusted } = forwarded;
+  const { lines, context, sessionToken, wantsToken, isAskedAgain, target, authority, ja4Header, isTrusted } = forwarded;
   const visitors = new HeaderCollector(trimming);
   if (authority !== "") visitors.add(["host", authority]);
   let ja4 = "";
@@ -63,6 +65,7 @@ export function forwardedQuestion(forwarded: Forwarded, trimming: Trimming): Ver
     },
     hasHeaders: true,
     wantsToken,
+    isAskedAgain,
     target: target === "" ? undefined : target,
     authority: authority === "" ? undefined : visitors.bounded(authority),
   };

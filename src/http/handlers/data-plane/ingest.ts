@@ -32,6 +32,8 @@ export interface IngestServices {
     /** Null for a batch of any other session. */
     begin(body: Buffer, nowMs: number): { end(): void } | null;
   };
+  /** Told of each report that was stored, and of each that could not be taken: when it arrived, ms since the epoch. */
+  readonly visits: { report(token: string, atMs: number): void; missed(atMs: number): void };
   readonly now: () => number;
   readonly onFailure: (error: unknown, requestId: string) => void;
 }
@@ -72,8 +74,11 @@ export function ingestRoutes(services: IngestServices): [RawRoute, PublicRoute] 
 
 function ingest(services: IngestServices, exchange: Exchange, headers: IngestHeaders): void {
   if (!headers.isAmbiguous) exchange.framedBy(headers);
+  const { visits } = services;
+  const atMs = services.now();
   const early = earlyRefusal(services, headers);
   if (early !== null) {
+    if (early.status === 503) visits.missed(atMs);
     exchange.send({ ...early, headers: cors });
     return;
   }
@@ -83,17 +88,19 @@ function ingest(services: IngestServices, exchange: Exchange, headers: IngestHea
   const mayBeAwaited = services.askedSessions.hasAny(services.now());
   const isSmall = headers.bodyBytes <= limits.ingestBodyBytesMax;
   if (isSmall && !mayBeAwaited && services.queue.sheds(headers.bodyBytes)) {
+    visits.missed(atMs);
     exchange.send(shed);
     return;
   }
   const ip = services.clientIp(exchange.socketAddress, headers.forwardedFor);
-  const facts = requestFactsOf(headers.facts, services.now(), ip);
+  const facts = requestFactsOf(headers.facts, atMs, ip);
   exchange.readBody({
     bytesMax: limits.ingestBodyBytesMax,
     isAnonymous: headers.siteKey === "",
     headers: cors,
     onCrowded: () => {
       services.queue.countShed();
+      visits.missed(atMs);
       return shed;
     },
     onBody: (body) => {
@@ -110,6 +117,7 @@ function ingest(services: IngestServices, exchange: Exchange, headers: IngestHea
       const awaited = services.askedSessions.begin(body, services.now());
       const settle = (outcome: IngestOutcome | Error): void => {
         awaited?.end();
+        markVisit(visits, outcome, atMs);
         exchange.send(reply(outcome));
         if (outcome instanceof Error) services.onFailure(outcome, exchange.requestId);
         keep?.(outcome);
@@ -117,9 +125,16 @@ function ingest(services: IngestServices, exchange: Exchange, headers: IngestHea
       };
       if (services.queue.offer(request, settle, awaited !== null)) return;
       awaited?.end();
+      visits.missed(atMs);
       exchange.send(shed);
     },
   });
+}
+
+function markVisit(visits: IngestServices["visits"], outcome: IngestOutcome | Error, atMs: number): void {
+  if (outcome instanceof Refusal) return;
+  if (outcome instanceof Error || "isShed" in outcome) visits.missed(atMs);
+  else visits.report(outcome.session_token, atMs);
 }
 
 /** Asks DNS about a claim that the address alone can't settle, and stores the result with the session. */

@@ -1,0 +1,227 @@
+/**
+ * Rows of words by a keyed hash, in memory that all HTTP threads of a process share. Of a fixed size: the row that was used longest ago makes room for a
+ * new one. Split into shards, each with a lock of its own that is held for about a microsecond: no thread sleeps on it, and one whose holder died is
+ * taken over, which begins the shard anew, since it may have been left half changed.
+ */
+
+/** Shards and rows of each are powers of two; `width`: the words of a row that are its user's. */
+export interface TableSize {
+  readonly shards: number;
+  readonly rows: number;
+  readonly width: number;
+}
+
+/** Looks at a lock before it is given up: some 20 us. */
+const looksMax = 1000;
+/** ms after which whoever holds a lock is taken for dead. */
+const deadMs = 1000;
+
+/** Words of a shard before its chains and rows. */
+const lockAt = 0;
+const usedAt = 1;
+const freeAt = 2;
+const newestAt = 3;
+const oldestAt = 4;
+const shardHeadWords = 8;
+/** Words of a row before its user's. Numbers of rows count from 1: 0 is none. */
+const hash0At = 0;
+const hash1At = 1;
+const nextAt = 2;
+const newerAt = 3;
+const olderAt = 4;
+const rowHeadWords = 5;
+
+/** Bytes that a table of this size takes. */
+export function tableBytes({ shards, rows, width }: TableSize): number {
+  return 4 * shards * (shardHeadWords + rows + rows * (rowHeadWords + width));
+}
+
+/** The words of the shard, and where those of the row begin that are its user's. */
+export type UseRow<T> = (words: Int32Array, at: number, isNew: boolean) => T;
+
+/** One thread's way to a table. What can't be had in time is undefined: it costs a count, not a verdict. */
+export class RecentTable {
+  readonly #shards: readonly Shard[];
+
+  /** `memory` at `at` is empty, or another thread's table of the same size. */
+  constructor(memory: SharedArrayBuffer, at: number, size: TableSize) {
+    const bytes = tableBytes({ ...size, shards: 1 });
+    this.#shards = Array.from({ length: size.shards }, (_, index) => new Shard(memory, at + index * bytes, size));
+  }
+
+  /** Whether there is such a row. `now` is of `clock`. */
+  has(hash0: number, hash1: number, now: number): boolean {
+    return this.#shardOf(hash1).locked(now, (shard) => shard.find(hash0, hash1) !== 0) === true;
+  }
+
+  /** Hands the row to `use`, which must not throw; a new one, all zero, if there is none. */
+  use<T>(hash0: number, hash1: number, now: number, use: UseRow<T>): T | undefined {
+    return this.#shardOf(hash1).locked(now, (shard) => {
+      const row = shard.find(hash0, hash1);
+      return row === 0 ? shard.used(shard.add(hash0, hash1), use, true) : shard.used(row, use, false);
+    });
+  }
+
+  /** The same for a row that is there; undefined if none is. */
+  useKnown<T>(hash0: number, hash1: number, now: number, use: UseRow<T>): T | undefined {
+    return this.#shardOf(hash1).locked(now, (shard) => {
+      const row = shard.find(hash0, hash1);
+      return row === 0 ? undefined : shard.used(row, use, false);
+    });
+  }
+
+  /** Hands the row to `use` and takes it out; undefined if there is none. */
+  take<T>(hash0: number, hash1: number, now: number, use: UseRow<T>): T | undefined {
+    return this.#shardOf(hash1).locked(now, (shard) => {
+      const row = shard.find(hash0, hash1);
+      if (row === 0) return undefined;
+      const taken = shard.used(row, use, false);
+      shard.remove(row);
+      return taken;
+    });
+  }
+
+  #shardOf(hash1: number): Shard {
+    return this.#shards[hash1 & (this.#shards.length - 1)]!;
+  }
+}
+
+/** Milliseconds as tables hold them: modulo 2^32, so that differences of less than 24 days are right. Never 0. */
+export function clock(nowMs: number): number {
+  return Math.floor(nowMs % 0x1_0000_0000) | 0 || 1;
+}
+
+/** A thread that was taken for dead went on and wrote into what another had begun anew. */
+class BrokenShard extends Error {}
+
+class Shard {
+  readonly #head: Int32Array;
+  readonly #chains: Int32Array;
+  readonly #rows: Int32Array;
+  readonly #rowsMax: number;
+  readonly #rowWords: number;
+
+  constructor(memory: SharedArrayBuffer, at: number, { rows, width }: TableSize) {
+    this.#rowsMax = rows;
+    this.#rowWords = rowHeadWords + width;
+    this.#head = new Int32Array(memory, at, shardHeadWords);
+    this.#chains = new Int32Array(memory, at + 4 * shardHeadWords, rows);
+    this.#rows = new Int32Array(memory, at + 4 * (shardHeadWords + rows), rows * this.#rowWords);
+  }
+
+  locked<T>(now: number, act: (shard: this) => T): T | undefined {
+    if (!this.#lock(now)) return undefined;
+    try {
+      return act(this);
+    } catch (error) {
+      if (!(error instanceof BrokenShard)) throw error;
+      this.#reset();
+      return undefined;
+    } finally {
+      // Another thread's by now, if this one was stopped for longer than a dead one is waited for.
+      Atomics.compareExchange(this.#head, lockAt, now, 0);
+    }
+  }
+
+  /** Takes the lock, which holds since when. */
+  #lock(mark: number): boolean {
+    const head = this.#head;
+    for (let look = 0; look < looksMax; look++) {
+      const held = Atomics.compareExchange(head, lockAt, 0, mark);
+      if (held === 0) return true;
+      if (Math.abs((mark - held) | 0) < deadMs) continue;
+      if (Atomics.compareExchange(head, lockAt, held, mark) !== held) continue;
+      this.#reset();
+      return true;
+    }
+    return false;
+  }
+
+  #reset(): void {
+    this.#chains.fill(0);
+    this.#head.fill(0, lockAt + 1);
+  }
+
+  /** The number of a row, or 0. */
+  find(hash0: number, hash1: number): number {
+    const rows = this.#rows;
+    let row = this.#chains[hash0 & (this.#rowsMax - 1)]!;
+    let left = this.#rowsMax;
+    while (row !== 0) {
+      const at = (row - 1) * this.#rowWords;
+      if (rows[at + hash0At] === hash0 && rows[at + hash1At] === hash1) return row;
+      row = rows[at + nextAt]!;
+      if (--left < 0) throw new BrokenShard();
+    }
+    return 0;
+  }
+
+  used<T>(row: number, use: UseRow<T>, isNew: boolean): T {
+    if (this.#head[newestAt] !== row) {
+      if (!isNew) this.#unlink(row);
+      this.#linkNewest(row);
+    }
+    return use(this.#rows, (row - 1) * this.#rowWords + rowHeadWords, isNew);
+  }
+
+  add(hash0: number, hash1: number): number {
+    const head = this.#head;
+    if (head[freeAt] === 0 && head[usedAt]! >= this.#rowsMax) {
+      if (head[oldestAt]! <= 0) throw new BrokenShard();
+      this.remove(head[oldestAt]!);
+    }
+    let row = head[freeAt]!;
+    if (row === 0) {
+      row = head[usedAt]! + 1;
+      head[usedAt] = row;
+    } else head[freeAt] = this.#rows[(row - 1) * this.#rowWords + nextAt]!;
+    const at = (row - 1) * this.#rowWords;
+    const chain = hash0 & (this.#rowsMax - 1);
+    this.#rows.fill(0, at, at + this.#rowWords);
+    this.#rows[at + hash0At] = hash0;
+    this.#rows[at + hash1At] = hash1;
+    this.#rows[at + nextAt] = this.#chains[chain]!;
+    this.#chains[chain] = row;
+    return row;
+  }
+
+  remove(row: number): void {
+    const rows = this.#rows;
+    const at = (row - 1) * this.#rowWords;
+    const chain = rows[at + hash0At]! & (this.#rowsMax - 1);
+    let before = this.#chains[chain]!;
+    if (before === row) this.#chains[chain] = rows[at + nextAt]!;
+    else {
+      let left = this.#rowsMax;
+      while (before !== 0 && rows[(before - 1) * this.#rowWords + nextAt] !== row) {
+        before = rows[(before - 1) * this.#rowWords + nextAt]!;
+        if (--left < 0) throw new BrokenShard();
+      }
+      if (before === 0) throw new BrokenShard();
+      rows[(before - 1) * this.#rowWords + nextAt] = rows[at + nextAt]!;
+    }
+    this.#unlink(row);
+    rows[at + nextAt] = this.#head[freeAt]!;
+    this.#head[freeAt] = row;
+  }
+
+  #linkNewest(row: number): void {
+    const newest = this.#head[newestAt]!;
+    const at = (row - 1) * this.#rowWords;
+    this.#rows[at + newerAt] = 0;
+    this.#rows[at + olderAt] = newest;
+    if (newest !== 0) this.#rows[(newest - 1) * this.#rowWords + newerAt] = row;
+    else this.#head[oldestAt] = row;
+    this.#head[newestAt] = row;
+  }
+
+  #unlink(row: number): void {
+    const at = (row - 1) * this.#rowWords;
+    const newer = this.#rows[at + newerAt]!;
+    const older = this.#rows[at + olderAt]!;
+    if (newer === 0) this.#head[newestAt] = older;
+    else this.#rows[(newer - 1) * this.#rowWords + olderAt] = older;
+    if (older === 0) this.#head[oldestAt] = newer;
+    else this.#rows[(older - 1) * this.#rowWords + newerAt] = newer;
+  }
+}
