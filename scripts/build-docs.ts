@@ -23,6 +23,8 @@ const menu = {
     ["rules", "Rules"],
     ["tuning", "Tuning"],
     ["analysis", "Find sessions"],
+    ["under-attack", "Under attack"],
+    ["alerts", "Alerts"],
   ],
   Operate: [
     ["operations", "Operations"],

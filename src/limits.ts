@@ -589,4 +589,47 @@ export const limits = {
   stopListenersMs: 100,
   /** ms between two looks of a stopping server whether all is answered: a stop is as late at most. */
   stopLookMs: 20,
+
+  // Incidents, alerts and the event log
+
+  /** Values and pairs of values that the detector of incidents follows for a project: some 3 MB. */
+  incidentValuesMax: 10_000,
+  /** Requests of a project and minute that are kept whole for the detector, at random: an attack's share of them says which values it has. */
+  incidentSamplesOfMinute: 1000,
+  /** Requests a second of an HTTP thread that the detector is told of one by one; above, each stands for several. */
+  incidentFactsOfSecond: 500,
+  /** Values whose count of an hour is kept as a baseline. */
+  incidentHourValuesMax: 2000,
+  /** Candidates of a minute and project that are compared with each other. */
+  incidentCandidatesMax: 200,
+  /** Incidents of a project that are kept; the oldest that ended go first. */
+  incidentsKept: 500,
+  /** Open incidents of a project: beyond that an operator is not helped by more. */
+  incidentsOpenMax: 20,
+  /** Reports of the next minute that wait until the detector has ended the present one, some seconds of them. */
+  incidentEarlyMax: 20_000,
+  /** Alerts of a project, each asked every minute, and compared with every judged request. */
+  alertsPerProjectMax: 50,
+  /** Channels of a project. */
+  channelsPerProjectMax: 20,
+  /** ms that a receiver has to answer. */
+  alertSendMs: 5000,
+  /** ms in which an alert fires once at most. */
+  alertEveryMs: 10 * MINUTE_MS,
+  /** ms from a failed try to the next one; after the last one a delivery has failed. */
+  alertRetriesMs: [10_000, MINUTE_MS, 10 * MINUTE_MS, HOUR_MS],
+  /** ms for which one sender has a delivery: longer than a try takes. A sender that dies leaves it to the next after that. */
+  alertClaimMs: 30_000,
+  /** ms between two looks for deliveries that are due. */
+  alertLookMs: 1000,
+  /** Deliveries that are sent at the same time: a receiver that hangs keeps no other waiting. */
+  alertsAtOnce: 20,
+  /** Deliveries of a channel that are kept. */
+  deliveriesKept: 200,
+  /** Times that a test of an alert tells at most. */
+  alertTestTimesMax: 100,
+  /** ms between two reports of an HTTP thread to the detector. */
+  reportEveryMs: 1000,
+  /** ms after its end at which a minute is looked at: all threads have told of it. */
+  reportLateMs: 2500,
 } as const;

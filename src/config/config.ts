@@ -107,6 +107,15 @@ const headerName: Form<string> = {
     /^[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/i.test(value) ? value.toLowerCase() : new Expected("the name of a header"),
 };
 
+/** The address of a page, without a fragment. */
+const consoleUrl: Form<string> = {
+  placeholder: "URL",
+  parse: (value) =>
+    /^https?:\/\/[^\s#]+$/.test(value) && URL.canParse(value)
+      ? value
+      : new Expected("a URL that begins with https:// or http://"),
+};
+
 /** The URL of a cluster, which may hold a password. */
 const storeUrl: Form<string> = {
   placeholder: "URL",
@@ -235,6 +244,16 @@ export const serveOptions = {
     integer(0, 2000),
     200,
     "latest sessions of a project for which a timeline (coarse pointer path, kinds of events) is kept; 0: none",
+  ),
+  "alert-private-addresses": option(
+    flag,
+    false,
+    "allow channels of alerts at loopback and private addresses, by http too; default: the internet by https only",
+  ),
+  "console-url": option(
+    consoleUrl,
+    "",
+    "address of the console as people open it, for links in alerts: https://bots.example.com/console; default: the listener's own",
   ),
   "strict-abilities": option(flag, false, "require the ability projects:write for every change of configuration"),
   "log-level": option(

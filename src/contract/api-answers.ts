@@ -2,8 +2,22 @@
  * Every answer of the API in its wire form. Handlers build these types, and the OpenAPI document is generated from them (`validators.ts`). So the
  * documented, the checked and the sent form can't drift apart.
  */
+
 import type { tags } from "typia";
 import type { AgentRow } from "./agents.js";
+import type {
+  AlertAnswer,
+  AlertBody,
+  AlertChangeBody,
+  AlertsAnswer,
+  AlertTestAnswer,
+  AlertTestBody,
+  ChannelBody,
+  ChannelsAnswer,
+  DeliveriesAnswer,
+  DeliveryAnswer,
+  NewChannelAnswer,
+} from "./alerts.js";
 import type { Count, DetectionId, Id, Integer, IsoTime, SessionToken, Threshold } from "./answer-values.js";
 import type { AuditAnswer } from "./audit.js";
 import type { ChallengeDifficulty } from "./challenge.js";
@@ -27,6 +41,7 @@ import type { DeclaredBotEntry } from "./declared-bots.js";
 import type { Role } from "./entities.js";
 import type { IngestAnswer, IngestBatch } from "./events.js";
 import type { EngineName } from "./evidence.js";
+import type { IncidentAnswer, IncidentsAnswer, MuteBody } from "./incidents.js";
 import type { VerdictBody } from "./judged-request.js";
 import type {
   ActionCounts,
@@ -473,6 +488,11 @@ export interface ApiTypes {
   RuleTestBody: RuleTestBody;
   SessionQueryBody: SessionQueryBody;
   MarkBody: MarkBody;
+  MuteBody: MuteBody;
+  AlertBody: AlertBody;
+  AlertChangeBody: AlertChangeBody;
+  AlertTestBody: AlertTestBody;
+  ChannelBody: ChannelBody;
   TokenBody: TokenBody;
   ErrorAnswer: ErrorAnswer;
   IngestAnswer: IngestAnswer;
@@ -505,6 +525,15 @@ export interface ApiTypes {
   AuditAnswer: AuditAnswer;
   MarkAnswer: MarkAnswer;
   MarksAnswer: MarksAnswer;
+  IncidentAnswer: IncidentAnswer;
+  IncidentsAnswer: IncidentsAnswer;
+  AlertAnswer: AlertAnswer;
+  AlertsAnswer: AlertsAnswer;
+  AlertTestAnswer: AlertTestAnswer;
+  ChannelsAnswer: ChannelsAnswer;
+  NewChannelAnswer: NewChannelAnswer;
+  DeliveryAnswer: DeliveryAnswer;
+  DeliveriesAnswer: DeliveriesAnswer;
   TimelineAnswer: TimelineAnswer;
   BlocksAnswer: BlocksAnswer;
   StatsAnswer: StatsAnswer;

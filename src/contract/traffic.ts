@@ -61,6 +61,8 @@ export interface JudgedFacts {
   readonly request: ExaminedRequest | undefined;
   /** "" for what nobody reported; the path in the spelling of rules, not a template, without a query. */
   readonly method: string;
+  /** The visitor of the session is logged in, by the backend's word. */
+  readonly isLoggedIn: boolean;
   readonly path: string;
   readonly userAgent: string;
 }

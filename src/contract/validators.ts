@@ -1,5 +1,6 @@
 /** Checks compiled by typia from the contract's types. The only file that calls typia. */
 import typia from "typia";
+import type { Alert, AlertBody, AlertChangeBody, AlertTestBody, Channel, ChannelBody, Delivery } from "./alerts.js";
 import type { ApiTypes } from "./api-answers.js";
 import type { AuditEntry } from "./audit.js";
 import type {
@@ -18,6 +19,7 @@ import type {
 } from "./control.js";
 import type { Account, AccountToken, Block, KeyOwner, Membership, Project, Rule, Traffic, User } from "./entities.js";
 import type { IngestEvents } from "./events.js";
+import type { Incident, MuteBody } from "./incidents.js";
 import type { MarkBody, SessionMark } from "./marks.js";
 import { type Mismatch, mismatchIn, type Validate } from "./mismatch.js";
 import type { RulesFile } from "./rules-file.js";
@@ -56,6 +58,11 @@ const validators = {
   memberChange: typia.createValidate<MemberChangeBody>(),
   sessionDeletion: typia.createValidateEquals<SessionDeletionBody>(),
   mark: typia.createValidate<MarkBody>(),
+  mute: typia.createValidate<MuteBody>(),
+  alert: typia.createValidate<AlertBody>(),
+  alertChange: typia.createValidate<AlertChangeBody>(),
+  alertTest: typia.createValidate<AlertTestBody>(),
+  channel: typia.createValidate<ChannelBody>(),
 };
 
 function check<T>(validate: (value: unknown) => typia.IValidation<T>, value: unknown): Validated<T> {
@@ -99,6 +106,17 @@ export const checkMemberChange = (value: unknown): Validated<MemberChangeBody> =
 export const checkSessionDeletion = (value: unknown): Validated<SessionDeletionBody> =>
   check(validators.sessionDeletion, value);
 
+/** Body of `POST …/incidents/{incident}/mute`. */
+export const checkMute = (value: unknown): Validated<MuteBody> => check(validators.mute, value);
+/** Body of `POST …/alerts`; whether the expression compiles is not checked here. */
+export const checkAlert = (value: unknown): Validated<AlertBody> => check(validators.alert, value);
+/** Body of `PATCH` on an alert; nothing in it is required. */
+export const checkAlertChange = (value: unknown): Validated<AlertChangeBody> => check(validators.alertChange, value);
+/** Body of `POST …/alerts/test`. */
+export const checkAlertTest = (value: unknown): Validated<AlertTestBody> => check(validators.alertTest, value);
+/** Body of `POST …/channels`; its URL is only bounded here. */
+export const checkChannel = (value: unknown): Validated<ChannelBody> => check(validators.channel, value);
+
 /** JSON schemas of every body and answer, from the same types: `components.schemas.ApiTypes` refers to each by its name. */
 export const apiSchemas = typia.json.schemas<[ApiTypes], "3.1">();
 
@@ -115,6 +133,10 @@ const recordValidators = {
   timeline: typia.createValidate<Timeline>(),
   mark: typia.createValidate<SessionMark>(),
   audit: typia.createValidate<AuditEntry>(),
+  alert: typia.createValidate<Alert>(),
+  channel: typia.createValidate<Channel>(),
+  delivery: typia.createValidate<Delivery>(),
+  incident: typia.createValidate<Incident>(),
 };
 
 /** The kinds of records that `storedRecordMismatch` can check. */

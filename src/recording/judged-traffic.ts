@@ -31,6 +31,7 @@ export interface Judged {
   readonly context: RequestContext;
   readonly verdict: Verdict;
   readonly rule: { readonly id: number; readonly name: string } | null;
+  readonly isLoggedIn: boolean;
   readonly atMs: number;
 }
 
@@ -89,6 +90,7 @@ export class JudgedTraffic {
     context,
     verdict,
     rule,
+    isLoggedIn,
     atMs,
   }: Judged): JudgedFacts {
     const last = state?.last;
@@ -130,6 +132,7 @@ export class JudgedTraffic {
       network: fact,
       request,
       method: context.method ?? "",
+      isLoggedIn,
       path,
       userAgent,
     };

@@ -5,6 +5,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
+import type { MessagePort } from "node:worker_threads";
 import { workerPath } from "../assets.js";
 import { type ClusterState, ClusterWatch } from "../cluster-store/cluster-watch.js";
 import { migratedFault, mirrorFault } from "../cluster-store/config/open-config.js";
@@ -58,6 +59,8 @@ export interface RunningServer {
   readiness(): Readiness;
   /** Keeps the keys of signed agents fresh from now on; for one thread of a process. */
   startAgentRefresh(): void;
+  /** Takes what a further thread judged from this port. */
+  takeReports(port: MessagePort): void;
   /** From now on `/readyz` says that the server is not ready; it goes on serving. */
   drain(): void;
   /** Makes new connections use the current certificate files. Rejects and changes nothing when they can't be used. */
@@ -183,6 +186,9 @@ export async function startServer(
     const { unstored } = services.traffic;
     if (unstored > 0)
       log.error({ verdicts: unstored }, "counts of verdicts are lost: the store took none before the end");
+    await services.alerting
+      .close()
+      .catch((err: unknown) => outages.failed(err, "counts for baselines could not be stored"));
     services.reverseDns.close();
     await services.agentRefresh.stop();
     await services.feed.close();
@@ -215,6 +221,8 @@ export async function startServer(
     const fault = cluster === null ? migratedFault(store) : null;
     if (fault !== null) throw new StoreError(fault);
     const listening = await server.listen(config.host, config.port);
+    if (place.reports === undefined) services.alerting.startNode();
+    else services.alerting.startReports(place.reports);
     const stop = async (others?: PromiseLike<unknown>): Promise<void> => {
       isStopping = true;
       await listening.stop();
@@ -233,6 +241,7 @@ export async function startServer(
       routeLabels: meters.routeLabels,
       readiness: () => readiness.all(),
       startAgentRefresh: () => services.agentRefresh.start(),
+      takeReports: (port) => services.alerting.takeReports(port),
       drain: () => {
         isStopping = true;
         readiness.show();

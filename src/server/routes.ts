@@ -7,11 +7,14 @@ import { eraseSession } from "../control-plane/sessions-erase.js";
 import { Stats } from "../control-plane/stats.js";
 import { accountRoutes } from "../http/handlers/control-plane/account.js";
 import { agentsRoute } from "../http/handlers/control-plane/agents.js";
+import { alertRoutes } from "../http/handlers/control-plane/alerts.js";
 import { auditRoute } from "../http/handlers/control-plane/audit.js";
 import { blockRoute } from "../http/handlers/control-plane/blocks.js";
 import { challengeSettingsRoutes } from "../http/handlers/control-plane/challenge-settings.js";
+import { channelRoutes } from "../http/handlers/control-plane/channels.js";
 import { declaredBotsRoute } from "../http/handlers/control-plane/declared-bots.js";
 import { detectionsRoute } from "../http/handlers/control-plane/detections.js";
+import { incidentRoutes } from "../http/handlers/control-plane/incidents.js";
 import { ipListsRoute } from "../http/handlers/control-plane/ip-lists.js";
 import { markRoutes } from "../http/handlers/control-plane/marks.js";
 import { memberRoutes } from "../http/handlers/control-plane/members.js";
@@ -49,6 +52,7 @@ import { clientIp, parseTrustedProxies, type TrustedProxies } from "../net/clien
 import { ReportWait } from "../requests/report-wait.js";
 import { AccountReads } from "../runtime/account-reads.js";
 import { LongWork } from "../runtime/long-work.js";
+import type { Alerting } from "./alerting.js";
 import type { ControlPlane } from "./control-plane.js";
 import { consolePageRoutes, demoPageRoutes, docsPageRoutes, sdkRoutes } from "./page-routes.js";
 import type { Recording } from "./recording.js";
@@ -62,6 +66,7 @@ export interface RoutedServices {
   readonly controlPlane: ControlPlane;
   readonly visitors: VisitorFacts;
   readonly recording: Recording;
+  readonly alerting: Alerting;
   readonly verdicts: Verdicts;
   readonly queue: IngestQueue;
 }
@@ -75,6 +80,7 @@ export function buildRoutes(services: RoutedServices): Route[] {
     ...dataPlaneRoutes(services),
     ...settingsRoutes(services.controlPlane, reads, services.thread.now),
     ...sessionsAndLogsRoutes(services, work),
+    ...alertingRoutes(services, work),
     ...catalogueRoutes(services.visitors),
     ...accountsRoutes(services.thread, services.controlPlane, reads),
     ...consolePageRoutes(),
@@ -192,6 +198,16 @@ function sessionsAndLogsRoutes({ thread, controlPlane, visitors, recording }: Ro
       meter,
       now,
     }),
+  ];
+}
+
+/** The routes for incidents, alerts and channels. */
+function alertingRoutes({ thread: { store, now }, alerting }: RoutedServices, work: LongWork): Route[] {
+  const { incidents, alerts, channels, sender, linkOf, pastMatches } = alerting;
+  return [
+    ...incidentRoutes(incidents, now),
+    ...alertRoutes({ alerts, store, pastMatches, work, now }),
+    ...channelRoutes({ store, channels, alerts, sender, linkOf, now }),
   ];
 }
 

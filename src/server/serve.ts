@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
+import { MessageChannel, Worker } from "node:worker_threads";
 import { workerPath } from "../assets.js";
 import { isMirrorOf, lookAtCluster, unfit } from "../cluster-store/open-cluster.js";
 import type { ServeConfig } from "../config/config.js";
@@ -74,7 +74,9 @@ export async function startServers(
   try {
     const starting: Promise<HttpThread>[] = [];
     for (let count = 1; count < config.httpThreads; count++) {
-      const place = { shared, number: count };
+      const { port1, port2 } = new MessageChannel();
+      first.takeReports(port1);
+      const place = { shared, number: count, reports: port2 };
       starting.push(startThread({ config: { ...config, port: first.port }, name: `http-${count}`, place }, log));
     }
     const started = await Promise.allSettled(starting);
@@ -243,7 +245,7 @@ async function sharedPort({ host, port, httpThreads, tlsCert }: ServeConfig): Pr
 }
 
 async function startThread(workerData: HttpThreadData, log: Logger): Promise<HttpThread> {
-  const worker = new Worker(workerPath("http"), { workerData });
+  const worker = new Worker(workerPath("http"), { workerData, transferList: [workerData.place.reports!] });
   const [report] = (await once(worker, "message")) as [HttpThreadReport];
   worker.on("error", (err) => log.fatal({ err }, "an HTTP thread failed"));
   if (!("listening" in report)) throw new Error("an HTTP thread did not start");

@@ -5,6 +5,7 @@
 import { bytesOfMib } from "../config/config.js";
 import { IngestQueue } from "../ingest/queue.js";
 import { limits } from "../limits.js";
+import { buildAlerting } from "./alerting.js";
 import { buildControlPlane } from "./control-plane.js";
 import { buildRecording } from "./recording.js";
 import { buildRoutes } from "./routes.js";
@@ -18,9 +19,10 @@ export function buildServices(parts: ThreadParts) {
   const controlPlane = buildControlPlane(thread);
   const visitors = buildVisitorFacts(thread);
   const recording = buildRecording(thread, controlPlane.credentials, visitors);
-  const verdicts = buildVerdicts(thread, controlPlane, visitors, recording);
+  const alerting = buildAlerting(thread, controlPlane, visitors, recording);
+  const verdicts = buildVerdicts(thread, controlPlane, visitors, recording, alerting);
   const queue = buildQueue(thread);
-  const routes = buildRoutes({ thread, controlPlane, visitors, recording, verdicts, queue });
+  const routes = buildRoutes({ thread, controlPlane, visitors, recording, alerting, verdicts, queue });
   const { reads, onFailure } = thread;
   const { credentials, accounts, projects } = controlPlane;
   const { reverseDns, agentRefresh, network } = visitors;
@@ -40,6 +42,7 @@ export function buildServices(parts: ThreadParts) {
     timelines,
     tokenUses,
     feed,
+    alerting,
     queue,
     routes,
   };

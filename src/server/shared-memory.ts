@@ -1,4 +1,6 @@
 /** Memory that all HTTP threads of a process share besides the store: created once at start, and passed to each thread. */
+
+import type { MessagePort } from "node:worker_threads";
 import { newAskedSessions } from "../challenge/asked-sessions.js";
 import { newChallengingRules } from "../challenge/challenging-rules.js";
 import { newConfigState } from "../cluster-store/config/config-state.js";
@@ -49,4 +51,6 @@ export interface ThreadPlace {
   readonly shared: SharedMemory;
   /** From 0. */
   readonly number: number;
+  /** Of a further thread: where it reports what it judged. */
+  readonly reports?: MessagePort;
 }

@@ -6,6 +6,7 @@ import type { VerdictQuestion } from "../contract/judged-request.js";
 import { isNavigationOf } from "../contract/navigation.js";
 import { defaultRequestScoring, type ProjectSettings, type ScoredState } from "../contract/session.js";
 import { decodeSessionToken } from "../contract/session-token.js";
+import type { VerifiedBot } from "../contract/verified-bots.js";
 import { ProjectHosts } from "../control-plane/project-hosts.js";
 import type { Rules } from "../control-plane/rules.js";
 import type { Sessions } from "../control-plane/sessions.js";
@@ -22,7 +23,9 @@ import { LongWork } from "../runtime/long-work.js";
 import { erasedTokenHash } from "../store/erased-token.js";
 import { bandOf } from "../verdict/bands.js";
 import { type RequestVerdictSources, RequestVerdicts } from "../verdict/request-verdicts.js";
+import { isLoggedIn, ruleInput } from "../verdict/resolve.js";
 import { hasState, VerdictReader } from "../verdict/verdict-reader.js";
+import type { Alerting } from "./alerting.js";
 import type { Recording } from "./recording.js";
 import type { ThreadContext } from "./thread-context.js";
 import type { VisitorFacts } from "./visitor-facts.js";
@@ -37,11 +40,17 @@ interface Stored {
 }
 
 /** Builds the reader of sessions' verdicts, the judge of requests, and the recorder of blocked answers. */
-export function buildVerdicts(thread: ThreadContext, stored: Stored, visitors: VisitorFacts, recording: Recording) {
+export function buildVerdicts(
+  thread: ThreadContext,
+  stored: Stored,
+  visitors: VisitorFacts,
+  recording: Recording,
+  alerting: Alerting,
+) {
   const { config } = thread;
   const sources: RequestVerdictSources = {
     ...whatVerdictsRead(thread, stored, visitors),
-    onComputed: computedRecorder(thread, recording),
+    onComputed: computedRecorder(thread, recording, alerting, visitors),
     onAnswer: answerRecorder(thread, recording),
     onUnanswered: () => thread.meters.services.add("verdictsUnanswered"),
     onFailure: (err) => {
@@ -148,10 +157,29 @@ function askedVisit(
 function computedRecorder(
   { config, log, meters, disk, now }: ThreadContext,
   { traffic, judged, blocks, overBudget, challengingRules }: Recording,
+  { matcher }: Alerting,
+  { addresses }: VisitorFacts,
 ): RequestVerdictSources["onComputed"] {
   return (project, token, context, { blocked, rule, logged, verdict, isOverBudget }, on) => {
+    const nowMs = now();
+    const { state, request, proved } = on;
+    const isVisitorLoggedIn = state !== null && isLoggedIn(state, nowMs);
     try {
-      judged.record({ projectId: project.id, sessionToken: token, context, verdict, rule, ...on, atMs: now() });
+      const facts = { projectId: project.id, sessionToken: token, context, verdict, rule, ...on };
+      judged.record({ ...facts, isLoggedIn: isVisitorLoggedIn, atMs: nowMs });
+      matcher.record(project.id, on.subject, () =>
+        ruleInput({
+          state,
+          ...(request && { request }),
+          project,
+          rules: [],
+          context,
+          // A signed agent is in `request`.
+          verifiedBot: request?.signedAgent === undefined ? (proved as VerifiedBot | null) : null,
+          addresses,
+          nowMs,
+        }),
+      );
     } catch (err) {
       // What is counted behind an answer never changes it.
       log.error({ err }, "a verdict could not be counted by value");

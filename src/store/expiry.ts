@@ -77,6 +77,9 @@ const expiries = {
   solvedChallenges: { below: (nowMs) => solvedChallengeKey(nowMs, "") },
   marks: { ofProject: sweepMarks },
   audit: "kept",
+  // Bounded in number where they are written.
+  alerting: "kept",
+  baselines: "kept",
   mirror: "kept",
 } as const satisfies Record<TableName, Expiry>;
 

@@ -11,6 +11,8 @@ import { logNumberOf } from "./audit-rows.js";
 import { unpackCrossSessionCount } from "./cross-session-count.js";
 import type { IntegrityWalk } from "./integrity-checks.js";
 import {
+  type AlertingKey,
+  alertingKinds,
   blockTallyBytes,
   blockTallyKeyBytes,
   catalogueKeys,
@@ -51,6 +53,14 @@ function catalogueRow(kind: "verifiedBots" | "declaredBots" | "agentMarks"): Row
 const notIndexed = "is not among those of its account";
 
 const leadsTo = (table: TableName, id: unknown): string => `leads to ${table} ${String(id)}, which leads elsewhere`;
+
+/** The records of the table `alerting` by kind. */
+const alertingRecords: Readonly<Record<number, StoredRecord>> = {
+  [alertingKinds.alert]: "alert",
+  [alertingKinds.channel]: "channel",
+  [alertingKinds.incident]: "incident",
+  [alertingKinds.delivery]: "delivery",
+};
 
 /** The check of a row for each table. */
 export const rowChecks: Record<TableName, RowCheck> = {
@@ -132,6 +142,21 @@ export const rowChecks: Record<TableName, RowCheck> = {
     if (row.projectId !== key[0] || row.sessionToken !== key[1]) return `holds the mark of ${row.sessionToken}`;
     return walk.missing("projects", row.projectId);
   }),
+  alerting: (walk, value: unknown, key: AlertingKey) => {
+    const [projectId, kind, , id] = key;
+    if (kind === alertingKinds.pending) return value === true ? null : "is not a mark";
+    const name = alertingRecords[kind];
+    if (name === undefined) return `is of kind ${kind}`;
+    const mismatch = storedRecordMismatch(name, value);
+    if (mismatch !== null) return `${mismatch.path || "the record"} ${mismatch.fault}`;
+    const row = value as { id: number; projectId: number };
+    if (row.id !== id || row.projectId !== projectId) return `holds row ${row.id} of project ${row.projectId}`;
+    return walk.missing("projects", projectId);
+  },
+  baselines: (walk, rows: unknown, [projectId]: [number, number]) => {
+    const isCount = (row: unknown): boolean => Array.isArray(row) && typeof row[0] === "string" && row[1] >= 0;
+    return Array.isArray(rows) && rows.every(isCount) ? walk.missing("projects", projectId) : "is no list of counts";
+  },
   usage: (walk, events: number, [accountId, month]: [number, string]) => {
     if (!Number.isSafeInteger(events) || events < 0) return "is not a count";
     walk.countUsage(accountId, month, events);

@@ -56,6 +56,8 @@ import { limits } from "../limits.js";
  * | solved_challenges | second of expiry u32, nonce 16 bytes        | 1                                                  |
  * | audit         | [log, change id], `audit-rows.ts`                         | AuditEntry                                         |
  * | marks         | [project id, session token]                     | SessionMark                                        |
+ * | alerting      | `alertingKey`                                   | Alert, Channel, Incident, Delivery, or true        |
+ * | baselines     | [project id, hour since the epoch]              | counts of that hour by value, the heavy ones       |
  * | trails        | project u32, token 21 bytes                     | Timeline, of the latest sessions only                 |
  *
  * Numbers in binary keys are big-endian, so that order by key is order by number; a token starts with its time of creation,
@@ -98,6 +100,8 @@ export const tableNames = {
   solvedChallenges: "solved_challenges",
   marks: "marks",
   audit: "audit",
+  alerting: "alerting",
+  baselines: "baselines",
   mirror: "mirror",
 } as const;
 
@@ -158,6 +162,10 @@ export const isMirroredTable = {
   solvedChallenges: false,
   marks: false,
   audit: false,
+  // Few rows, and every node has to know them: who is told of what, and what was.
+  alerting: true,
+  // What one node saw.
+  baselines: false,
   mirror: false,
 } as const satisfies Record<TableName, boolean>;
 
@@ -187,6 +195,11 @@ export const signedAgentKeys = {
 } as const;
 /** A key of the table `signed_agents`: one of the two texts of `signedAgentKeys`, or a row of one agent. */
 export type SignedAgentKey = string | [kind: "agent" | "keys" | "fetch", url: string];
+
+/** The kinds of rows of the table `alerting`. A pending delivery is also found without its project and channel. */
+export const alertingKinds = { alert: 1, channel: 2, incident: 3, delivery: 4, pending: 5 } as const;
+/** Project, kind, channel of a delivery or 0, id. Of `pending`: 0, kind, 0, id of the delivery. */
+export type AlertingKey = [project: number, kind: number, channel: number, id: number];
 
 /** Where the token begins in the key of a session. */
 export const tokenAt = 4;

@@ -77,6 +77,8 @@ function openTables(dataDir: string): Store {
     ipLists: recordTable(root, tableNames.ipLists),
     signedAgents: recordTable(root, tableNames.signedAgents),
     shingles: packedTable(root, tableNames.shingles),
+    alerting: recordTable(root, tableNames.alerting),
+    baselines: recordTable(root, tableNames.baselines),
     mirror: recordTable(root, tableNames.mirror),
     close: () => root.close(),
   };

@@ -75,6 +75,8 @@ const sessionRows = {
   // Kept when the session expires, since they say how well it was judged.
   marks: { find: (_, { projectId, token }) => [[projectId, encodeSessionToken(token)]] },
   audit: nothingOfASession,
+  alerting: nothingOfASession,
+  baselines: nothingOfASession,
   mirror: nothingOfASession,
 } as const satisfies { [T in TableName]: T extends SessionTable ? OwnRows | NamingRows : null };
 

@@ -8,7 +8,7 @@ import type { Account, AccountToken, Block, KeyOwner, Membership, Project, Rule,
 import type { IpListRecord } from "../contract/ip-lists.js";
 import type { SessionMark } from "../contract/marks.js";
 import type { HourlyCounts } from "./hourly-counts.js";
-import { metaKeys, type SignedAgentKey } from "./keys.js";
+import { type AlertingKey, metaKeys, type SignedAgentKey } from "./keys.js";
 import type { RecordedRows } from "./recorded-rows.js";
 import type { RemoteSessions } from "./remote-sessions.js";
 import type { SessionRows } from "./session-rows.js";
@@ -56,6 +56,8 @@ export interface Store extends SessionTables {
   readonly signedAgents: Database<unknown, SignedAgentKey>;
   /** Of schema 1, now empty. */
   readonly shingles: Database<Buffer, Buffer>;
+  readonly alerting: Database<unknown, AlertingKey>;
+  readonly baselines: Database<[key: string, count: number][], [number, number]>;
   readonly mirror: Database<unknown, string>;
   /** Where the configuration is changed when this store only mirrors it. */
   readonly changes?: ConfigChanges;

@@ -4,10 +4,12 @@
  */
 
 import t, { type Test } from "tap";
+import { putRow } from "../../src/alerting/alerting-rows.js";
 import { sessionDimensions } from "../../src/contract/session-query.js";
 import { limits } from "../../src/limits.js";
 import { putProject, putToken } from "../../src/store/account-rows.js";
 import { recordControlPlane } from "../../src/store/control-plane-changes.js";
+import type { Store } from "../../src/store/store.js";
 import { tryLock } from "../../src/store/thread-lock.js";
 import {
   type Answer,
@@ -91,6 +93,57 @@ class Checker {
     }
     return answer;
   }
+}
+
+type AskProject = (status: number, method: string, path: string, template?: string, body?: object) => Promise<Answer>;
+
+async function askAlerting(asked: AskProject, store: Store, { project }: Tenant): Promise<void> {
+  const channel = (
+    await asked(201, "post", "/channels", "/channels", { kind: "webhook", url: "https://192.0.2.256.example/hook" })
+  ).json;
+  await asked(422, "post", "/channels", "/channels", { kind: "webhook", url: "http://127.0.0.1/hook" });
+  await asked(200, "get", "/channels");
+  await asked(200, "post", `/channels/${channel.id}/test`, "/channels/{channel}/test");
+  await asked(404, "post", "/channels/9999/test", "/channels/{channel}/test");
+  await asked(200, "get", `/channels/${channel.id}/deliveries`, "/channels/{channel}/deliveries");
+  await asked(404, "get", "/channels/9999/deliveries", "/channels/{channel}/deliveries");
+  const when = { expression: 'path == "/login"', count: 5, minutes: 5, subject: "all" };
+  const draft = { name: "a", when, channel_ids: [channel.id] };
+  const alert = (await asked(201, "post", "/alerts", "/alerts", draft)).json;
+  await asked(422, "post", "/alerts", "/alerts", { ...draft, when: { ...when, expression: "path" } });
+  await asked(200, "get", "/alerts");
+  await asked(200, "patch", `/alerts/${alert.id}`, "/alerts/{alert}", { when: { incident: true } });
+  await asked(422, "patch", `/alerts/${alert.id}`, "/alerts/{alert}", { channel_ids: [9999] });
+  await asked(404, "patch", "/alerts/9999", "/alerts/{alert}", {});
+  await asked(200, "post", "/alerts/test", "/alerts/test", { when });
+  await asked(422, "post", "/alerts/test", "/alerts/test", { when, from: "yesterday" });
+  await asked(204, "delete", `/alerts/${alert.id}`, "/alerts/{alert}");
+  await asked(404, "delete", `/alerts/${alert.id}`, "/alerts/{alert}");
+  await asked(204, "delete", `/channels/${channel.id}`, "/channels/{channel}");
+  await asked(404, "delete", `/channels/${channel.id}`, "/channels/{channel}");
+  const at = new Date().toISOString();
+  await recordControlPlane(store, () =>
+    putRow(store, "incident", {
+      id: 1,
+      projectId: project.id,
+      startedAt: at,
+      endedAt: null,
+      seenAt: at,
+      what: { path: "/login" },
+      count: 60,
+      baseline: 0,
+      peakPerMinute: 60,
+      bands: { definite: 60 },
+      actions: { allow: 60 },
+      expression: 'path == "/login"',
+      ruleWould: { newly_blocked: 60, likely_human: 0, logged_in: 0 },
+    }),
+  );
+  await asked(200, "get", "/incidents?state=open", "/incidents");
+  await asked(422, "get", "/incidents?state=shut", "/incidents");
+  await asked(200, "post", "/incidents/1/mute", "/incidents/{incident}/mute", { hours: 1 });
+  await asked(422, "post", "/incidents/1/mute", "/incidents/{incident}/mute", { hours: 721 });
+  await asked(404, "post", "/incidents/2/mute", "/incidents/{incident}/mute", { hours: 1 });
 }
 
 const P = "/v1/projects/{project}";
@@ -392,6 +445,7 @@ async function askProject(ask: AskOperation, service: Service, one: Tenant): Pro
   const fill = await storeMarks(store, one.project.id, limits.marksPerProjectMax);
   await asked(409, "put", marked, mark, { as: "person" });
   await fill.remove();
+  await askAlerting(asked, store, one);
   await askForwardAuth(ask, asked, one, id, sessions);
   await asked(404, "get", "/sessions/sess_nobody", "/sessions/{session_token}");
   await asked(404, "get", "/sessions/sess_nobody/trail", "/sessions/{session_token}/trail");

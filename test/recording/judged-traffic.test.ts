@@ -21,6 +21,7 @@ const judged: Judged = {
     userAgent: "Googlebot/2.1",
   },
   verdict,
+  isLoggedIn: false,
   rule: { id: 12, name: "no bots" },
   atMs: 1_000_000,
 };
@@ -75,6 +76,7 @@ t.test("a verified bot is an agent and no impostor", async (t) => {
   const proved = { name: "Google", category: "search" };
   const facts = factsOf({ proved, verdict: { ...verdict, verdict: "verified", detection_ids: [] } });
   t.match(facts, {
+    isLoggedIn: false,
     impostorOf: "",
     verifiedBotCategory: "search",
     values: { verified_bot: "Google", agent: "Google" },

@@ -29,6 +29,7 @@ const facts: JudgedFacts = {
   detectionIds: [100101, 100102],
   rule: { id: 5, name: "five" },
   values,
+  isLoggedIn: false,
   impostorOf: "",
   impostorCategory: "",
   verifiedBotCategory: "",

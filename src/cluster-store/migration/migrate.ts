@@ -256,6 +256,7 @@ const migratedBy: Readonly<Record<UnmirroredName, "sessions" | Rest | { readonly
   namingRows: { left: "a cluster finds the rows of a session by itself" },
   blockTallies: { left: "remembered for minutes" },
   revision: { left: "each store has its own" },
+  baselines: { left: "what one host saw of its traffic" },
   shingles: { left: "of an earlier version, empty" },
   mirror: { left: "what this store is for clusters" },
 };

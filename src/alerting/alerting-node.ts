@@ -1,0 +1,179 @@
+/**
+ * The part of alerting that one thread of a node does: takes what all HTTP threads report, ends minutes, stores incidents, fires alerts, and has
+ * deliveries sent. `start` once, `close` at the end.
+ */
+import type { Alert, Delivery } from "../contract/alerts.js";
+import { minuteMs } from "../contract/durations.js";
+import type { Project } from "../contract/entities.js";
+import type { Incident } from "../contract/incidents.js";
+import type { CountedRequest } from "../incidents/counted-request.js";
+import { IncidentDetector, type ProjectMinute } from "../incidents/detector.js";
+import { limits } from "../limits.js";
+import { yieldToEventLoop } from "../runtime/yield-to-event-loop.js";
+import type { Store } from "../store/store.js";
+import { AlertCounts } from "./alert-counts.js";
+import type { AlertMatches } from "./alert-matcher.js";
+import type { Alerts } from "./alerts.js";
+import { StoredBaselineHours } from "./baseline-store.js";
+import { type IncidentLog, isMuted } from "./incident-log.js";
+import { incidentView } from "./incident-view.js";
+import { messageBody } from "./messages.js";
+import type { AlertSender } from "./sender.js";
+
+/** What one HTTP thread has to tell. Can be posted to other threads. */
+export interface ThreadReport {
+  readonly requests: readonly CountedRequest[];
+  readonly matches: readonly AlertMatches[];
+}
+
+/** Told of what happens, for the event log. */
+export interface AlertingObserver {
+  onIncident(what: "began" | "ended", incident: Incident): void;
+  onAlert(alert: Pick<Alert, "id" | "projectId" | "name">, incident: Incident | null, count: number | null): void;
+  onDelivery(delivery: Delivery): void;
+}
+
+/** What the node needs. */
+export interface AlertingParts {
+  readonly store: Store;
+  readonly incidents: IncidentLog;
+  readonly alerts: Alerts;
+  readonly sender: AlertSender;
+  readonly now: () => number;
+  readonly observer: AlertingObserver;
+  readonly onFailure: (error: unknown, what: string) => void;
+  /** The address of the console's page of a project. */
+  readonly linkOf: (projectId: number) => string;
+  /** Reports of this thread. */
+  readonly ownReport: () => ThreadReport;
+}
+
+/** One per node. */
+export class AlertingNode {
+  readonly #parts: AlertingParts;
+  readonly #detector: IncidentDetector;
+  readonly #counts = new AlertCounts();
+  readonly #timers: NodeJS.Timeout[] = [];
+  #ending: Promise<void> | null = null;
+  #minute: number;
+
+  constructor(parts: AlertingParts) {
+    this.#parts = parts;
+    this.#minute = minuteOf(parts.now());
+    this.#detector = new IncidentDetector({
+      hours: new StoredBaselineHours(parts.store),
+      pause: yieldToEventLoop,
+      onFailure: (error) => parts.onFailure(error, "hourly counts for baselines could not be stored"),
+      nowMs: parts.now(),
+    });
+  }
+
+  /** Begins to work every second. */
+  start(): void {
+    const { sender } = this.#parts;
+    this.#timers.push(
+      setInterval(() => this.tick(), limits.alertLookMs).unref(),
+      setInterval(() => void sender.look(), limits.alertLookMs).unref(),
+    );
+  }
+
+  /** Takes a thread's report. */
+  take({ requests, matches }: ThreadReport): void {
+    this.#detector.take(requests);
+    this.#counts.add(matches, this.#parts.now());
+  }
+
+  /** Takes what this thread has, and ends the minute some seconds after it is over, when all threads have told of it. Never rejects. */
+  tick(): Promise<void> {
+    this.take(this.#parts.ownReport());
+    const nowMs = this.#parts.now();
+    const minute = minuteOf(nowMs - limits.reportLateMs);
+    if (minute === this.#minute || this.#ending !== null) return this.#ending ?? Promise.resolve();
+    this.#minute = minute;
+    this.#ending = this.#endMinute(minute * minuteMs)
+      .catch((error: unknown) =>
+        this.#parts.onFailure(error, "incidents and alerts of a minute could not be looked for"),
+      )
+      .finally(() => {
+        this.#ending = null;
+      });
+    return this.#ending;
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.#ending;
+    await this.#detector.close();
+    await this.#parts.sender.drain();
+  }
+
+  async #endMinute(nextMs: number): Promise<void> {
+    const { incidents, observer, onFailure, store } = this.#parts;
+    for (const minute of await this.#detector.endMinute(nextMs)) {
+      try {
+        await this.#record(minute);
+      } catch (error) {
+        onFailure(error, "an incident could not be stored");
+      }
+    }
+    for (const incident of await incidents.endOrphans(store.projects.getKeys({})))
+      observer.onIncident("ended", incident);
+    await this.#askAlerts(nextMs - 1);
+  }
+
+  async #record(minute: ProjectMinute): Promise<void> {
+    const { incidents, observer, alerts, now } = this.#parts;
+    const { opened, ended } = await incidents.record(minute);
+    for (const incident of ended) observer.onIncident("ended", incident);
+    for (const incident of opened) {
+      observer.onIncident("began", incident);
+      if (isMuted(incident, now())) continue;
+      for (const alert of alerts.list(incident.projectId)) {
+        if (alert.isActive && "incident" in alert.when) await this.#fire(alert, incident, null);
+      }
+    }
+  }
+
+  /** Fires alerts with an expression whose count is reached. `atMs` is within the last minute that they count. */
+  async #askAlerts(atMs: number): Promise<void> {
+    const { store, alerts } = this.#parts;
+    const kept = new Set<number>();
+    for (const projectId of store.projects.getKeys({})) {
+      for (const alert of alerts.list(projectId)) {
+        const { id, when, isActive } = alert;
+        if (!isActive || "incident" in when) continue;
+        kept.add(id);
+        const count = this.#counts.sum(id, when.minutes, atMs);
+        if (count >= when.count) await this.#fire(alert, null, count);
+      }
+      await yieldToEventLoop();
+    }
+    this.#counts.keep(kept);
+  }
+
+  async #fire(alert: Alert, incident: Incident | null, count: number | null): Promise<void> {
+    const { store, alerts, sender, observer, now, linkOf } = this.#parts;
+    const { projectId, when } = alert;
+    const project: Project | undefined = store.projects.get(projectId);
+    if (project === undefined) return;
+    const at = new Date(now()).toISOString();
+    const isFired = await alerts.fire(alert, ({ id, name }, channel) =>
+      messageBody(channel, {
+        alert: { id, name },
+        project: { id: projectId, name: project.name },
+        at,
+        ...(incident !== null && { incident: incidentView(incident, now()) }),
+        ...(count !== null && { count }),
+        expression: incident?.expression ?? ("incident" in when ? "" : when.expression),
+        link: linkOf(projectId),
+      }),
+    );
+    if (!isFired) return;
+    observer.onAlert(alert, incident, count);
+    void sender.look();
+  }
+}
+
+function minuteOf(atMs: number): number {
+  return Math.floor(atMs / minuteMs);
+}

@@ -1,0 +1,160 @@
+/** Joins values that are suddenly heavy to incidents, each described by the narrowest values that its requests share. */
+import type { IncidentWhat } from "../contract/incidents.js";
+import type { TrafficDimension } from "../contract/traffic.js";
+import { limits } from "../limits.js";
+import { type CountedRequest, countedValue, isSuspicious, keysOf } from "./counted-request.js";
+import type { WindowCount } from "./value-counts.js";
+
+/** A kept request, and how many of its minute it stands for. */
+export interface Sample {
+  readonly request: CountedRequest;
+  readonly weight: number;
+}
+
+/** A value that is suddenly heavy, with its baseline. */
+export interface Candidate extends WindowCount {
+  readonly baseline: number;
+}
+
+/** Candidates that are one incident. */
+export interface Described {
+  readonly what: IncidentWhat;
+  readonly baseline: number;
+}
+
+/** Share of the smaller one's requests from which two values overlap. */
+const overlapShare = 0.5;
+/** Share of an incident's requests of programs that a value of its description has at least. */
+const describingShare = 0.8;
+
+/** Dimensions that say less than another one that describes the incident too. */
+const impliedBy: readonly (readonly [implied: TrafficDimension, by: readonly TrafficDimension[]])[] = [
+  ["network", ["ip"]],
+  ["asn", ["ip", "network"]],
+  ["country", ["ip", "network", "asn"]],
+  ["detection", ["path", "ip", "network", "asn", "country", "user_agent_family", "declared_bot", "agent", "host"]],
+  [
+    "rule",
+    ["path", "ip", "network", "asn", "country", "user_agent_family", "declared_bot", "agent", "host", "detection"],
+  ],
+  ["user_agent_family", ["declared_bot", "verified_bot"]],
+  ["agent", ["declared_bot", "verified_bot"]],
+];
+
+/** Whether a request has all values of an incident. */
+export function matches({ values, detectionIds }: CountedRequest, what: IncidentWhat): boolean {
+  for (const dimension in what) {
+    const wanted = what[dimension as TrafficDimension]!;
+    if (
+      dimension === "detection"
+        ? !detectionIds.includes(Number(wanted))
+        : values[dimension as TrafficDimension] !== wanted
+    ) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/** One text for equal descriptions. */
+export function nameOf(what: IncidentWhat): string {
+  return Object.entries(what)
+    .map(([dimension, value]) => `${dimension}=${value}`)
+    .sort()
+    .join("\u0000");
+}
+
+/**
+ * Joins candidates whose requests overlap. Those that overlap with `open` are these incidents' own and left out. `samples` are of the window.
+ */
+export function describe(
+  given: readonly Candidate[],
+  samples: readonly Sample[],
+  open: readonly IncidentWhat[],
+): Described[] {
+  const candidates = [...given].sort((one, other) => other.count - one.count).slice(0, limits.incidentCandidatesMax);
+  const members = membersOf(candidates, samples);
+  const known = open.map((what) => indexesOf(samples, ({ request }) => matches(request, what)));
+  const left = candidates.filter(({ key }) => {
+    const own = members.get(key)!;
+    return own.size > 0 && !known.some((others) => overlap(own, others, samples));
+  });
+  const groups: { readonly candidates: Candidate[]; requests: Set<number> }[] = [];
+  for (const candidate of left) {
+    const own = members.get(candidate.key)!;
+    const touched = groups.filter(({ requests }) => overlap(own, requests, samples));
+    const joined = { candidates: [candidate], requests: new Set(own) };
+    for (const each of touched) {
+      joined.candidates.push(...each.candidates);
+      for (const index of each.requests) joined.requests.add(index);
+      groups.splice(groups.indexOf(each), 1);
+    }
+    groups.push(joined);
+  }
+  return groups.map((group) => describeGroup(group.candidates, group.requests, members, samples));
+}
+
+function membersOf(candidates: readonly Candidate[], samples: readonly Sample[]): Map<string, Set<number>> {
+  const members = new Map(candidates.map(({ key }) => [key, new Set<number>()]));
+  for (const [index, { request }] of samples.entries()) {
+    for (const key of keysOf(request)) members.get(key)?.add(index);
+  }
+  return members;
+}
+
+function indexesOf(samples: readonly Sample[], isOne: (sample: Sample) => boolean): Set<number> {
+  const indexes = new Set<number>();
+  for (const [index, sample] of samples.entries()) if (isOne(sample)) indexes.add(index);
+  return indexes;
+}
+
+function weightOf(indexes: Iterable<number>, samples: readonly Sample[]): number {
+  let weight = 0;
+  for (const index of indexes) weight += samples[index]!.weight;
+  return weight;
+}
+
+function overlap(one: ReadonlySet<number>, other: ReadonlySet<number>, samples: readonly Sample[]): boolean {
+  const [small, large] = one.size < other.size ? [one, other] : [other, one];
+  const both = [...small].filter((index) => large.has(index));
+  const least = Math.min(weightOf(one, samples), weightOf(other, samples));
+  return both.length > 0 && weightOf(both, samples) >= overlapShare * least;
+}
+
+/** The values that most requests of the group share; where none are, its heaviest value. */
+function describeGroup(
+  candidates: readonly Candidate[],
+  requests: ReadonlySet<number>,
+  members: ReadonlyMap<string, ReadonlySet<number>>,
+  samples: readonly Sample[],
+): Described {
+  // People may share a value with programs: these say what describes them.
+  const programs = new Set([...requests].filter((index) => isSuspicious(samples[index]!.request)));
+  const all = weightOf(programs, samples);
+  const heaviest = candidates.reduce((found, each) => (each.count > found.count ? each : found));
+  const shared = new Map<TrafficDimension, { value: string; weight: number }>();
+  let described: Candidate | undefined;
+  for (const candidate of candidates) {
+    const own = [...members.get(candidate.key)!].filter((index) => programs.has(index));
+    const weight = weightOf(own, samples);
+    if (weight < describingShare * all) continue;
+    if (described === undefined || candidate.count < described.count) described = candidate;
+    const { dimensions, values } = countedValue(candidate.key);
+    for (const [at, dimension] of dimensions.entries()) {
+      const found = shared.get(dimension);
+      if (found === undefined || found.weight < weight) shared.set(dimension, { value: values[at]!, weight });
+    }
+  }
+  if (described === undefined) return { what: whatOf(heaviest), baseline: heaviest.baseline };
+  const what: IncidentWhat = {};
+  for (const [dimension, { value }] of shared) {
+    const implied = impliedBy.find(([name]) => name === dimension)?.[1] ?? [];
+    if (!implied.some((by) => shared.has(by))) what[dimension] = value;
+  }
+  return { what, baseline: described.baseline };
+}
+
+function whatOf({ key }: Candidate): IncidentWhat {
+  const { dimensions, values } = countedValue(key);
+  return Object.fromEntries(dimensions.map((dimension, at) => [dimension, values[at]!]));
+}

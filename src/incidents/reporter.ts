@@ -1,0 +1,66 @@
+/**
+ * Collects what one HTTP thread tells the detector. Runs on the path of the answer: up to `limits.incidentFactsOfSecond` requests a second are told one
+ * by one; above that, each told one stands for as many as were left out.
+ */
+import type { JudgedFacts, TrafficDimension, TrafficObserver } from "../contract/traffic.js";
+import { limits } from "../limits.js";
+import type { CountedRequest } from "./counted-request.js";
+
+/** One per HTTP thread. */
+export class RequestReporter implements TrafficObserver {
+  #requests: CountedRequest[] = [];
+  #sinceMs = 0;
+  /** Requests of this second: all, and those that were told. */
+  #seen = 0;
+  #told = 0;
+  /** One of how many is told, and how many were left out since the last one. */
+  #every = 1;
+  #leftOut = 0;
+
+  onJudged(facts: JudgedFacts): void {
+    const ageMs = facts.atMs - this.#sinceMs;
+    if (ageMs >= 1000 || ageMs < 0) {
+      this.#every = Math.max(1, Math.ceil(this.#seen / limits.incidentFactsOfSecond));
+      this.#sinceMs = facts.atMs;
+      this.#seen = 0;
+      this.#told = 0;
+    }
+    this.#seen++;
+    if (++this.#leftOut < this.#every) return;
+    if (this.#told >= limits.incidentFactsOfSecond) {
+      this.#every *= 2;
+      this.#told = limits.incidentFactsOfSecond / 2;
+    }
+    this.#told++;
+    if (this.#requests.length < limits.incidentEarlyMax) this.#requests.push(countedRequest(facts, this.#leftOut));
+    this.#leftOut = 0;
+  }
+
+  /** Returns what was collected since the last call. */
+  take(): CountedRequest[] {
+    const taken = this.#requests;
+    this.#requests = [];
+    return taken;
+  }
+}
+
+function countedRequest(facts: JudgedFacts, weight: number): CountedRequest {
+  const { projectId, atMs, detectionIds, sessionToken, band, action, rule, isLoggedIn } = facts;
+  const values: Partial<Record<TrafficDimension, string>> = {};
+  for (const dimension in facts.values) {
+    const value = facts.values[dimension as keyof typeof facts.values];
+    if (value !== "") values[dimension as TrafficDimension] = value;
+  }
+  return {
+    projectId,
+    atMs,
+    weight,
+    values,
+    detectionIds,
+    hasSession: sessionToken !== null,
+    band,
+    action,
+    isByRule: rule !== null,
+    isLoggedIn,
+  };
+}

@@ -1,0 +1,215 @@
+/** When incidents begin, what they are described by, and when they end. */
+import t from "tap";
+import { minuteMs } from "../../src/contract/durations.js";
+import type { CountedRequest } from "../../src/incidents/counted-request.js";
+import type { ProjectMinute } from "../../src/incidents/detector.js";
+import { limits } from "../../src/limits.js";
+import { mondayMs, newDetector, personRequest, programRequest, randomOf, runMinutes } from "./synthetic-traffic.js";
+
+const noonMs = mondayMs + 12 * 60 * minuteMs;
+const some = (count: number, make: (index: number) => CountedRequest): CountedRequest[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+t.test("an attack on a path from one network is one incident, by its narrowest values", async (t) => {
+  const random = randomOf(1);
+  const detector = newDetector(noonMs);
+  const opened: { minute: number; what: object; count: number }[] = [];
+  await runMinutes(
+    detector,
+    noonMs,
+    90,
+    (atMs, minute) => [
+      ...some(40, () => personRequest(atMs, random)),
+      ...(minute >= 60 && minute < 75
+        ? some(20, (index) => programRequest(atMs, { values: { ip: `198.51.100.${index}` } }))
+        : []),
+    ],
+    (outcome, minute) => {
+      for (const project of outcome) for (const { what, count } of project.opened) opened.push({ minute, what, count });
+    },
+  );
+  t.same(
+    opened,
+    [
+      {
+        minute: 62,
+        what: { path: "/login", network: "198.51.100.0/24", declared_bot: "python-requests", host: undefined },
+        count: 60,
+      },
+    ].map(({ what: { host: _, ...what }, ...rest }) => ({ ...rest, what })),
+  );
+});
+
+t.test("an incident counts on, and ends ten minutes after its last requests", async (t) => {
+  const random = randomOf(2);
+  const detector = newDetector(noonMs);
+  const ended: { minute: number; incident: object }[] = [];
+  await runMinutes(
+    detector,
+    noonMs,
+    120,
+    (atMs, minute) => [
+      ...some(20, () => personRequest(atMs, random)),
+      ...(minute >= 60 && minute < 80
+        ? some(30, (index) =>
+            programRequest(atMs, { action: index < 10 ? "block" : "allow", isLoggedIn: index === 10 }),
+          )
+        : []),
+    ],
+    (outcome, minute) => {
+      for (const project of outcome) for (const incident of project.ended) ended.push({ minute, incident });
+    },
+  );
+  t.equal(ended.length, 1);
+  t.match(ended[0], {
+    minute: 93,
+    incident: {
+      count: 600,
+      peakPerMinute: 30,
+      bands: { definite: 600 },
+      actions: { block: 200, allow: 400 },
+      ruleWould: { newly_blocked: 400, likely_human: 0, logged_in: 20 },
+    },
+  });
+});
+
+t.test("two attacks at once on different paths from different networks are two incidents", async (t) => {
+  const random = randomOf(3);
+  const detector = newDetector(noonMs);
+  const found: object[] = [];
+  await runMinutes(
+    detector,
+    noonMs,
+    70,
+    (atMs, minute) => [
+      ...some(60, () => personRequest(atMs, random)),
+      ...(minute >= 62
+        ? [
+            ...some(25, () => programRequest(atMs, { detectionIds: [] })),
+            ...some(25, () =>
+              programRequest(atMs, {
+                detectionIds: [],
+                values: {
+                  path: "/signup",
+                  ip: "203.0.113.9",
+                  network: "203.0.113.0/24",
+                  asn: "64501",
+                  country: "US",
+                  user_agent_family: "curl",
+                  declared_bot: "curl",
+                },
+              }),
+            ),
+          ]
+        : []),
+    ],
+    (outcome) => {
+      for (const project of outcome) found.push(...project.opened.map(({ what }) => what));
+    },
+  );
+  t.match(found, [{ path: "/login" }, { path: "/signup" }]);
+  t.equal(found.length, 2);
+});
+
+t.test("an attack on one path from many networks is one incident of the path", async (t) => {
+  const random = randomOf(4);
+  const detector = newDetector(noonMs);
+  const found: object[] = [];
+  await runMinutes(
+    detector,
+    noonMs,
+    75,
+    (atMs, minute) => [
+      ...some(60, () => personRequest(atMs, random)),
+      ...(minute >= 62
+        ? some(60, (index) =>
+            programRequest(atMs, {
+              values: {
+                path: "/gift-card",
+                ip: `9.9.${index}.4`,
+                network: `9.9.${index}.0/24`,
+                asn: String(100 + index),
+                country: "BR",
+                user_agent_family: "Chrome",
+              },
+            }),
+          )
+        : []),
+    ],
+    (outcome) => {
+      for (const project of outcome) found.push(...project.opened.map(({ what }) => what));
+    },
+  );
+  t.equal(found.length, 1);
+  t.match(found[0], { path: "/gift-card" });
+  t.notMatch(found[0], { network: /./ });
+});
+
+t.test(
+  "fewer than 50, people with sessions, and less than five times the usual are none; a quiet project needs 200",
+  async (t) => {
+    const run = async (
+      before: number,
+      attack: (atMs: number) => CountedRequest[],
+      baseline: (atMs: number) => CountedRequest[] = () => [],
+    ): Promise<number> => {
+      const random = randomOf(5);
+      const detector = newDetector(noonMs);
+      let opened = 0;
+      const count = (outcome: readonly ProjectMinute[]): void => {
+        for (const project of outcome) opened += project.opened.length;
+      };
+      await runMinutes(
+        detector,
+        noonMs,
+        70,
+        (atMs, minute) => [
+          ...some(minute < 60 ? before : 0, () => personRequest(atMs, random)),
+          ...baseline(atMs),
+          ...(minute === 63 ? attack(atMs) : []),
+        ],
+        count,
+      );
+      return opened;
+    };
+    t.equal(await run(5, (atMs) => some(49, () => programRequest(atMs))), 0);
+    t.equal(await run(5, (atMs) => some(50, () => programRequest(atMs))), 1);
+    t.equal(
+      await run(5, (atMs) => some(100, () => programRequest(atMs, { hasSession: true, band: "likely_human" }))),
+      0,
+    );
+    t.equal(
+      await run(5, (atMs) =>
+        some(100, () => programRequest(atMs, { hasSession: true, band: "likely_human", isByRule: true })),
+      ),
+      1,
+    );
+    t.equal(await run(0, (atMs) => some(199, () => programRequest(atMs))), 0);
+    t.equal(await run(0, (atMs) => some(200, () => programRequest(atMs))), 1);
+    t.equal(
+      await run(
+        5,
+        (atMs) => some(60, () => programRequest(atMs)),
+        (atMs) => some(10, () => programRequest(atMs)),
+      ),
+      0,
+    );
+  },
+);
+
+t.test("at most limits.incidentValuesMax values are followed, and a clock that goes back begins anew", async (t) => {
+  const detector = newDetector(noonMs);
+  const many = (atMs: number): CountedRequest[] =>
+    some(8000, (index) =>
+      programRequest(atMs, {
+        values: {
+          path: `/${index}`,
+          ip: `10.${index >> 8}.${index & 255}.1`,
+          network: `10.${index >> 8}.${index & 255}.0/24`,
+        },
+      }),
+    );
+  await runMinutes(detector, noonMs, 3, many);
+  await runMinutes(detector, noonMs - 3_600_000, 2, () => some(300, () => programRequest(noonMs - 3_600_000)));
+  t.ok(limits.incidentValuesMax >= 10_000);
+});

@@ -1,0 +1,125 @@
+/** Judged requests of people and programs, made up: what the detector's tests and its table of misses and false alarms are fed. */
+import { minuteMs } from "../../src/contract/durations.js";
+import type { BaselineHours, HourOfCounts } from "../../src/incidents/baseline-hours.js";
+import type { CountedRequest } from "../../src/incidents/counted-request.js";
+import { IncidentDetector, type ProjectMinute } from "../../src/incidents/detector.js";
+
+/** A Monday, midnight. */
+export const mondayMs = Date.UTC(2026, 10, 2);
+
+/** A generator of pseudo-random numbers from 0 to 1 (mulberry32), the same for a seed. */
+export function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Hours in memory. */
+export function hoursInMemory(): BaselineHours {
+  const rows = new Map<string, HourOfCounts>();
+  return {
+    read: (projectId, hour) => rows.get(`${projectId} ${hour}`),
+    write: async (projectId, hour, counts) => {
+      rows.set(`${projectId} ${hour}`, counts);
+    },
+  };
+}
+
+/** A request of a program without a session; `values` and the rest replace its own. */
+export function programRequest(atMs: number, more: Partial<CountedRequest> = {}): CountedRequest {
+  return {
+    projectId: 1,
+    atMs,
+    weight: 1,
+    detectionIds: [100101],
+    hasSession: false,
+    band: "definite",
+    action: "allow",
+    isByRule: false,
+    isLoggedIn: false,
+    ...more,
+    values: {
+      path: "/login",
+      host: "shop.example",
+      ip: "198.51.100.7",
+      network: "198.51.100.0/24",
+      asn: "64500",
+      country: "NL",
+      user_agent_family: "python-requests",
+      declared_bot: "python-requests",
+      ...more.values,
+    },
+  };
+}
+
+/** A request of a person with a session; `values` and the rest replace its own. */
+export function personRequest(atMs: number, random: () => number, more: Partial<CountedRequest> = {}): CountedRequest {
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() ** 2 * list.length)]!;
+  const network = Math.floor(random() * 4000);
+  const prefix = `${20 + (network >> 8)}.${network & 255}.3`;
+  return {
+    projectId: 1,
+    atMs,
+    weight: 1,
+    detectionIds: [],
+    hasSession: true,
+    band: "likely_human",
+    action: "allow",
+    isByRule: false,
+    isLoggedIn: random() < 0.2,
+    ...more,
+    values: {
+      path: pick([
+        "/",
+        "/products/*",
+        "/search",
+        "/cart",
+        "/login",
+        "/account",
+        "/checkout",
+        "/help",
+        "/about",
+        "/blog/*",
+      ]),
+      host: "shop.example",
+      ip: `${prefix}.${Math.floor(random() * 256)}`,
+      network: `${prefix}.0/24`,
+      asn: pick(["3320", "3209", "6805", "8881", "12322", "5089", "7922", "701", "6830", "20676"]),
+      country: pick(["DE", "FR", "GB", "US"]),
+      user_agent_family: pick(["Chrome", "Safari", "Firefox", "Edge"]),
+      ...more.values,
+    },
+  };
+}
+
+/** Runs a detector minute by minute from `fromMs` on. `requestsOf` returns the requests of a minute. */
+export async function runMinutes(
+  detector: IncidentDetector,
+  fromMs: number,
+  minutes: number,
+  requestsOf: (atMs: number, minute: number) => readonly CountedRequest[],
+  onMinute: (outcome: readonly ProjectMinute[], minute: number) => void = () => {},
+): Promise<void> {
+  for (let minute = 0; minute < minutes; minute++) {
+    const atMs = fromMs + minute * minuteMs;
+    detector.take(requestsOf(atMs, minute));
+    onMinute(await detector.endMinute(atMs + minuteMs), minute);
+  }
+}
+
+/** A detector whose first minute is `atMs`. */
+export function newDetector(atMs: number, hours: BaselineHours = hoursInMemory()): IncidentDetector {
+  return new IncidentDetector({
+    hours,
+    pause: async () => {},
+    onFailure: (error) => {
+      throw error;
+    },
+    nowMs: atMs,
+    random: randomOf(7),
+  });
+}
