@@ -8,8 +8,9 @@ const secondsOf: Readonly<Record<ChallengeDifficulty, number>> = { low: 0.3, nor
 
 /**
  * Iterations for each counter. With fewer, the calls of Web Crypto cost more than their work, which only a browser pays for: a program without one
- * pays for the same work 0.5 of a page's processor time at 250, 0.7 at 1,000, 0.85 at 2,000 and 0.95 at 4,000. With more, making a challenge costs the
- * server more. Measured by `npm run bench -- --only challenge-pass` with other values here.
+ * pays for the same work 0.5 of the processor time of a page's worker at 250, 0.7 at 1,000, 0.97 at 2,000 and 0.91 to 0.94 at 4,000 (measured on a busy
+ * machine, so roughly; the last two after a first challenge, in which the browser also pays for its start). With more, making a challenge costs the
+ * server more. `npm run bench -- --only challenge-pass` measures it with other values here.
  */
 const cost = 2000;
 

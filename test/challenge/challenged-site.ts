@@ -54,8 +54,8 @@ const strictPolicy =
   "default-src 'none'; script-src 'self'; connect-src 'self'; worker-src 'self'; require-trusted-types-for 'script'; trusted-types verdictd";
 
 /**
- * What the shop answers: `/` with the SDK, `/form` with a form to `/c/form`, `/cookieless`, `/strict` with a strict policy; `/c/page`, `/c/form`
- * and `/c/data`. Null for all others.
+ * What the shop answers: `/` with the SDK, `/form` with a form to `/c/form`, `/cookieless`, `/domain` with the cookie of `shop.test`, `/frame` with
+ * `/c/page` in a frame, `/strict` with a strict policy; `/c/page`, `/c/form` and `/c/data`. Null for all others.
  */
 export function shopAnswer(siteKey: string, method: string, path: string): ShopAnswer | null {
   const page = (body: string, attributes = "", headers: Record<string, string> = {}): ShopAnswer => ({
@@ -69,6 +69,10 @@ export function shopAnswer(siteKey: string, method: string, path: string): ShopA
       return page('<form method="post" action="/c/form"><button>Send</button></form>');
     case "GET /cookieless":
       return page("<p>Hello</p>", 'data-cookie="off"');
+    case "GET /domain":
+      return page("<p>Hello</p>", 'data-cookie-domain="shop.test"');
+    case "GET /frame":
+      return page('<iframe src="/c/page" title="Order"></iframe>');
     case "GET /strict":
       return page("<p>Hello</p>", "", { "Content-Security-Policy": strictPolicy });
     case "GET /c/page":

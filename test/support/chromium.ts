@@ -1,5 +1,5 @@
 /** Starts the machine's Chromium for tests that need a real browser. Tests without one are skipped, which CI counts as failed. */
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -102,6 +102,16 @@ export async function launch(t: Test, options: LaunchOptions = {}): Promise<Brow
   browser.on("context", (context) => context.setDefaultTimeout(stepMsMax));
   t.teardown(() => browser.close());
   return browser;
+}
+
+/** A headless Chromium that says of itself what a person's says: no driver, and the user agent that it has in a window. */
+export async function launchUsual(t: Test, args: readonly string[] = []): Promise<Browser> {
+  const version =
+    /\d+/.exec(
+      execFileSync(executablePath, ["--version"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }),
+    )?.[0] ?? "";
+  const agent = `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version}.0.0.0 Safari/537.36`;
+  return launch(t, { hideAutomation: true, args: [`--user-agent=${agent}`, ...args] });
 }
 
 /** The SDK's cookie, once there is one with this value: the browser hears of what a page wrote a little later than the page. */
