@@ -36,6 +36,7 @@ const menu = {
     ["api", "API"],
     ["detections", "Detections"],
     ["signed-agents", "Signed agents"],
+    ["agents", "AI agents"],
     ["events", "What is collected"],
   ],
   Background: [

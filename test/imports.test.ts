@@ -115,6 +115,7 @@ const allowed: Record<string, readonly string[] | null> = {
     "challenge",
     "verdict",
     "declared-bots",
+    "agent-marks",
     "network",
     "requests",
     "store",

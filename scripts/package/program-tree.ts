@@ -33,6 +33,7 @@ const staticFiles = [
   "dist/sdk/challenge.js",
   "dist/sdk/challenge.js.br",
   "dist/sdk/challenge.js.gz",
+  "dist/sdk/sdk-agents.js",
   "dist/sdk/sdk-probes.js",
   "dist/sdk/sdk-probes.js.br",
   "dist/sdk/sdk-probes.js.gz",

@@ -99,6 +99,7 @@ function wrongValue(kind: AgentMarkKind, value: string): string | null {
   if (kind === "attribute" && !/^[A-Za-z_][\w:.-]*$/.test(name)) {
     return "must be an attribute's name, or html[name], head[name] or body[name]";
   }
+  if (kind === "event" && value.endsWith("*")) return "must be a whole name: browsers can listen for no other events";
   const isOrdinary = ordinaryNames[kind]?.some((each) => (value.includes("*") ? each.startsWith(name) : each === name));
   return isOrdinary === true ? `${JSON.stringify(value)} is in ordinary pages too` : null;
 }

@@ -113,6 +113,8 @@ export interface EventPayload {
   webdriver?: boolean;
   /** Names of globals and properties that automation drivers leave behind, such as `cdc_` or `__playwright`. */
   driver_artifacts?: Names;
+  /** Marks of agents that are in the page, as `element:claude-phantom-cursor*`: kind, colon, and the value that the list gives. */
+  agent_marks?: Names;
   user_agent?: Text;
   /** Brands of `navigator.userAgentData`, as `Chromium/156`. */
   ua_brands?: Names;

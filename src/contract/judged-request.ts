@@ -78,6 +78,8 @@ export interface ExaminedRequest extends RequestScore {
   /** By the request's address or DNS. */
   readonly verifiedBot: VerifiedBot | null;
   readonly declaredBot: DeclaredBot | null;
+  /** Whether its user agent names a crawler that it is not; absent: no. */
+  readonly isSpoofed?: boolean;
   readonly signature: SignatureState;
   /** Present exactly when the signature is verified. */
   readonly signedAgent: VerifiedAgent | undefined;

@@ -1,5 +1,6 @@
 /** Answers about recorded data of visitors: sessions, timelines, blocks, statistics. */
 import type { tags } from "typia";
+import type { KnownAgent } from "./agents.js";
 import type { Count, DetectionId, EngineScore, Id, IsoTime, LogMeta, Score, SessionToken } from "./answer-values.js";
 import type { EventType } from "./events.js";
 import type { EngineName } from "./evidence.js";
@@ -57,6 +58,8 @@ export interface SessionAnswer extends SessionRow {
   logged_in_at: IsoTime | null;
   /** When the session last passed verdictd's own challenge; null: never. */
   cleared_at: IsoTime | null;
+  /** The agent, crawler or library that the session is of, and what shows it; null: none is known. */
+  agent: (KnownAgent & { evidence: string[] }) | null;
   /** The operator's mark; null: none. */
   mark: MarkAnswer | null;
 }

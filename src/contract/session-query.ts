@@ -16,6 +16,7 @@ export const sessionDimensions = [
   "path",
   "host",
   "user_agent",
+  "agent",
   "declared_bot",
   "country",
   "as",

@@ -19,6 +19,8 @@ export interface ScoredState {
    * sessions, and in records from before this field.
    */
   addressProof?: string;
+  /** Texts of `agentMarkText`, joined by commas, the first seen first; absent for none. */
+  agentMarks?: string;
   firstSeenMs: number;
   lastSeenMs: number;
   /** 0 means never. */

@@ -1,5 +1,6 @@
 /** Bands, actions and the verdict in the form that the backend reads. */
 import type { tags } from "typia";
+import type { KnownAgent } from "./agents.js";
 import type { BotCategory } from "./bot-categories.js";
 
 /** Every band: no score yet, the three bot bands from the surest on, people, verified bots. */
@@ -57,6 +58,8 @@ export interface RequestVerdict extends Verdict {
   subject: VerdictSubject;
   /** Only where a signature was verified: host of its `Signature-Agent`, and what the agent is for. */
   signed_agent?: { agent: string; category: BotCategory };
+  /** The agent, crawler or library that the visitor is, where one is known. */
+  agent?: KnownAgent;
   /** Only where `issue_token` asked for one: a token for the visitor's cookie, who brought none of use with this navigation. */
   session_token?: string;
 }

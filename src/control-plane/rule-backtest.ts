@@ -2,7 +2,7 @@
  * Backtests a draft rule: runs it over stored sessions with the code that decides verdicts, as if it were the project's only rule. It only reads, and
  * stores nothing.
  */
-import type { DeclaredBot } from "../contract/declared-bots.js";
+
 import type { Project } from "../contract/entities.js";
 import type { AddressLookup } from "../contract/network-fact.js";
 import { type Action, actions, type Band, bands } from "../contract/verdict.js";
@@ -15,6 +15,7 @@ import { warningsOf } from "../rules/warnings.js";
 import type { Slices } from "../runtime/long-work.js";
 import type { Store } from "../store/store.js";
 import { tryLock } from "../store/thread-lock.js";
+import { type AgentLists, knownAgent } from "../verdict/known-agent.js";
 import { type NamedRule, resolve } from "../verdict/resolve.js";
 import type { LoggedSession } from "./session-log.js";
 import type { Sessions } from "./sessions.js";
@@ -62,7 +63,7 @@ export interface BacktestMeter {
 /** What a backtest reads and where it counts; the network facts of addresses come from `addresses`. */
 export interface BacktestServices {
   readonly addresses: AddressLookup;
-  readonly declaredBotOf: (userAgent: string) => DeclaredBot | undefined;
+  readonly agents: AgentLists;
   readonly store: Store;
   readonly sessions: Sessions;
   readonly meter: BacktestMeter;
@@ -106,7 +107,7 @@ export async function backtestRule(
 }
 
 async function evaluate(
-  { sessions, addresses, declaredBotOf, meter }: BacktestServices,
+  { sessions, addresses, agents, meter }: BacktestServices,
   project: Project,
   rule: NamedRule,
   { sessionsMax, span }: BacktestScope,
@@ -123,9 +124,10 @@ async function evaluate(
     meter.evaluated();
     const { verifiedBot } = state;
     const { userAgent } = state.last;
-    const declaredBot = () => (userAgent === "" ? undefined : declaredBotOf(userAgent));
+    const declaredBot = () => (userAgent === "" ? undefined : agents.declaredBot(userAgent));
     const rules = [rule];
-    const known = { verifiedBot, addresses, declaredBot };
+    const agent = () => knownAgent({ state, verifiedBot }, agents);
+    const known = { verifiedBot, addresses, declaredBot, agent };
     const asked = { state, project, rules, context: {}, ...known, meaningOf: () => "", nowMs };
     const outcome = resolve(asked);
     if (outcome.rule === null) return;

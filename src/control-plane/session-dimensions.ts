@@ -45,6 +45,7 @@ export const dimensionRows: Readonly<Record<SessionDimension, DimensionRow>> = {
   host: { valuesOf: ({ state }) => canonicalHost(state.last.host), condition: equals("host") },
   user_agent: { valuesOf: ({ state }) => userAgentFamily(state.last.userAgent), condition: familyCondition },
   declared_bot: { valuesOf: ({ declaredBot }) => declaredBot()?.name ?? "", condition: equals("declared_bot") },
+  agent: { valuesOf: ({ agent }) => agent()?.name ?? "", condition: equals("agent") },
   country: { valuesOf: ({ input }) => input?.network.country ?? "", condition: equals("country") },
   as: {
     valuesOf: ({ input }) => {

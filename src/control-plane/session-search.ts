@@ -2,6 +2,8 @@
  * What an expression sees of a stored session when sessions are searched for: what a rule would, the bot that the session's user agent names, and
  * what the rules of now would do. Shared by queries and deletions. Reads only.
  */
+
+import type { KnownAgent } from "../contract/agents.js";
 import type { DeclaredBot } from "../contract/declared-bots.js";
 import type { Project } from "../contract/entities.js";
 import type { AddressLookup } from "../contract/network-fact.js";
@@ -11,6 +13,7 @@ import { limits } from "../limits.js";
 import type { Expression } from "../rules/ast.js";
 import { comparedFields, isSearchField } from "../rules/fields.js";
 import type { RuleInput } from "../rules/input.js";
+import { type AgentLists, knownAgent } from "../verdict/known-agent.js";
 import { decide, type NamedRule, ruleInput } from "../verdict/resolve.js";
 import type { UnwordedVerdict } from "../verdict/verdict-text.js";
 
@@ -18,7 +21,7 @@ import type { UnwordedVerdict } from "../verdict/verdict-text.js";
 export interface SearchServices {
   readonly addresses: AddressLookup;
   readonly rulesOf: (project: Project) => readonly NamedRule[];
-  readonly declaredBotOf: (userAgent: string) => DeclaredBot | undefined;
+  readonly agents: AgentLists;
 }
 
 /** The effect of the current rules on a session, and the rule behind it. */
@@ -35,6 +38,7 @@ export interface SearchedSession {
   /** Null: no rule is asked about it, and no expression holds for it. */
   readonly input: RuleInput | null;
   readonly declaredBot: () => DeclaredBot | undefined;
+  readonly agent: () => KnownAgent | undefined;
   readonly outcome: () => SearchOutcome;
 }
 
@@ -60,9 +64,11 @@ export class SessionSearch {
 
   /** Everything but `input` is computed on first use, and then kept. */
   of(state: ScoredState): SearchedSession {
-    const { addresses, declaredBotOf } = this.#services;
+    const { addresses, agents } = this.#services;
     const { userAgent } = state.last;
-    const asked = { state, project: this.#project, context: {}, verifiedBot: state.verifiedBot, addresses };
+    const { verifiedBot } = state;
+    const agent = once(() => knownAgent({ state, verifiedBot }, agents));
+    const asked = { state, project: this.#project, context: {}, verifiedBot, addresses, agent };
     const outcome = once((): SearchOutcome => {
       const decision = decide({ ...asked, rules: this.#rules, nowMs: this.#nowMs });
       const rule = decision?.rule ?? null;
@@ -74,9 +80,9 @@ export class SessionSearch {
         unworded,
       };
     });
-    const declaredBot = once(() => (userAgent === "" ? undefined : declaredBotOf(userAgent)));
+    const declaredBot = once(() => (userAgent === "" ? undefined : agents.declaredBot(userAgent)));
     const input = ruleInput({ ...asked, declaredBot, rules: [], nowMs: this.#nowMs }, { outcome });
-    return { input, declaredBot, outcome };
+    return { input, declaredBot, agent, outcome };
   }
 }
 

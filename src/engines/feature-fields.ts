@@ -41,7 +41,7 @@ const text = <const N extends string>(number: number, name: N, charactersMax: nu
 });
 
 /** The number of the next new field; raise it with each. */
-export const nextFieldNumber = 298;
+export const nextFieldNumber = 299;
 
 /**
  * Numbers of removed fields, never reused, and how they were stored: older records still hold them, and the reader skips them to find what follows.
@@ -422,6 +422,7 @@ export const textFields = [
   text(221, "pageUserAgent", 120, "user agent of the page, where it differs from the header's"),
   text(279, "uaPlatform", 16, "userAgentData.platform"),
   text(280, "uaFullVersion", 24, "full version by the page's client hints"),
+  text(298, "agentMarks", 240, "marks of agents in the page, joined by commas, the first seen first"),
 ] as const satisfies readonly TextField[];
 
 /** A field that starts at 0. */

@@ -2,6 +2,8 @@
 
 import type { EventPayload } from "../contract/events.js";
 import type { RequestFacts } from "../contract/header-facts.js";
+import { limits } from "../limits.js";
+import { textFields } from "./feature-fields.js";
 import { F, type SessionFeatures, setText, T } from "./session-features.js";
 
 type Fact = EventPayload["plugins"];
@@ -11,6 +13,7 @@ type Names = EventPayload["languages"];
 export const environmentKeys: ReadonlySet<string> = new Set<keyof EventPayload>([
   "webdriver",
   "driver_artifacts",
+  "agent_marks",
   "user_agent",
   "ua_brands",
   "ua_mobile",
@@ -113,10 +116,28 @@ function foldProbes(features: SessionFeatures, payload: EventPayload): void {
   setFlag(n, F.stackProbe, truth(payload.stack_probe));
   setNumber(n, F.evalLength, payload.eval_length);
   setNames(features, T.driverArtifacts, payload.driver_artifacts);
+  foldAgentMarks(features, payload.agent_marks);
   setNames(features, T.nativeTampered, payload.native_tampered);
   setNames(features, T.iframeMismatch, payload.iframe_mismatch);
   setNames(features, T.workerMismatch, payload.worker_mismatch);
 }
+
+/** The first marks that were seen stay, as many as fit; what is no mark is left out. Whose they are is looked up when somebody asks. */
+function foldAgentMarks(features: SessionFeatures, marks: Names): void {
+  if (marks === undefined) return;
+  let kept = features.texts[T.agentMarks]!;
+  for (const mark of joined(marks).split(",")) {
+    const all = kept === "" ? [] : kept.split(",");
+    if (!agentMarkForm.test(mark) || all.includes(mark) || all.length >= limits.agentMarksKept) continue;
+    const more = [...all, mark].join(",");
+    if (more.length <= agentMarksCharactersMax) kept = more;
+  }
+  setText(features, T.agentMarks, kept);
+}
+
+/** As `agentMarkText` writes one. */
+const agentMarkForm = /^(?:element|attribute|global|stylesheet|event):[!-~]{1,80}$/;
+const agentMarksCharactersMax = textFields.find(({ name }) => name === "agentMarks")!.charactersMax;
 
 /** Folds the report of the SDK's second file. */
 function foldLateProbes(features: SessionFeatures, payload: EventPayload): void {

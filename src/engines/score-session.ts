@@ -1,7 +1,7 @@
 /** Scores a session's features into its scored state: on ingest, and again when the catalogue has changed. */
 import type { ScoredState } from "../contract/session.js";
 import { combine, runEngines } from "./score.js";
-import type { SessionFeatures } from "./session-features.js";
+import { type SessionFeatures, T } from "./session-features.js";
 
 /** Sets scores and detections of `state`; leaves its other fields unchanged. */
 export function scoreSession(state: ScoredState, features: SessionFeatures): void {
@@ -15,4 +15,6 @@ export function scoreSession(state: ScoredState, features: SessionFeatures): voi
   state.score = combined.score;
   state.detectionIds = combined.detectionIds;
   state.scored = true;
+  const marks = features.texts[T.agentMarks]!;
+  if (marks !== "") state.agentMarks = marks;
 }

@@ -67,6 +67,7 @@ export const payloadKinds: Readonly<Record<keyof EventPayload, PayloadKind>> = {
   unkeyed: "number",
   webdriver: "boolean",
   driver_artifacts: "names",
+  agent_marks: "names",
   user_agent: "text",
   ua_brands: "names",
   ua_mobile: "boolean",

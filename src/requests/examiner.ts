@@ -84,6 +84,7 @@ export function examine(
       detectionIds: scored.detectionIds,
       verifiedBot,
       declaredBot,
+      ...(crawlerClaim === "spoofed" && { isSpoofed: true }),
       signature,
       signedAgent: agent,
       requestsPerMinute,

@@ -2,6 +2,7 @@
  * The fields that a rule can name, one row each. Checking, compiling and the published list of fields derive from this table. A getter only reads: it
  * must not fail, and returns undefined for a missing value.
  */
+import { agentCertainties } from "../contract/agents.js";
 import { botCategories } from "../contract/bot-categories.js";
 import { httpVersions } from "../contract/judged-request.js";
 import { signatureStates } from "../contract/signed-agents.js";
@@ -242,6 +243,29 @@ const alwaysFields: readonly Field[] = [
     unit: "",
     meaning: "names of the operator's own lists that contain the address",
     get: (input) => input.ipLists,
+  },
+  {
+    name: "agent",
+    type: "string",
+    unit: "",
+    meaning: "name of the agent, crawler or library that the visitor is; missing where none is known",
+    get: (input) => input.agent?.name,
+  },
+  {
+    name: "agent_category",
+    type: "string",
+    unit: botCategories.join(", "),
+    known: botCategories,
+    meaning: "what that agent is for",
+    get: (input) => input.agent?.category,
+  },
+  {
+    name: "agent_certainty",
+    type: "string",
+    unit: agentCertainties.join(", "),
+    known: agentCertainties,
+    meaning: "how sure it is who the agent is, by what it is known",
+    get: (input) => input.agent?.certainty,
   },
 ];
 

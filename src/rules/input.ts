@@ -2,6 +2,7 @@
  * The input of a rule: the facts of a session, and of the visitor's request that a verdict is about. The caller builds it once per verdict; the
  * getters of `fields.ts` read it. It has nothing about the logged-in assertion: no rule can read that.
  */
+import type { KnownAgent } from "../contract/agents.js";
 import type { BotCategory } from "../contract/bot-categories.js";
 import type { DeclaredBot } from "../contract/declared-bots.js";
 import { neutralScore } from "../contract/evidence.js";
@@ -51,6 +52,8 @@ export interface RuleFacts {
   readonly request?: ExaminedRequest | undefined;
   /** The bot that a stored session's user agent names, in searches and backtests; absent for a verdict. */
   readonly declaredBot?: (() => DeclaredBot | undefined) | undefined;
+  /** The agent that the visitor is; looked up only if a rule reads it. */
+  readonly agent?: (() => KnownAgent | undefined) | undefined;
   /** Absent for a verdict. */
   readonly search?: SearchFacts | undefined;
 }
@@ -73,6 +76,7 @@ export class RuleInput {
   #path: string | undefined;
   #host: string | undefined;
   #method: string | undefined;
+  #agent: KnownAgent | undefined | null = null;
 
   constructor(facts: RuleFacts) {
     this.facts = facts;
@@ -100,6 +104,12 @@ export class RuleInput {
   get declaredBot(): DeclaredBot | undefined {
     const { request, declaredBot } = this.facts;
     return request?.declaredBot ?? declaredBot?.();
+  }
+
+  /** The agent, crawler or library that the visitor is; undefined where none is known. */
+  get agent(): KnownAgent | undefined {
+    if (this.#agent === null) this.#agent = this.facts.agent?.();
+    return this.#agent;
   }
 
   /** 1 to 99; undefined if the request was not judged. */

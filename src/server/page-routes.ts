@@ -1,6 +1,7 @@
 /** Composes the routes that serve files of the build: SDK, client package, console, demo, documentation. */
 import { readdirSync } from "node:fs";
 import { assetPath, readAsset, readCompressedAsset } from "../assets.js";
+import type { AgentMarkCatalogue } from "../contract/agent-marks.js";
 import type { Project } from "../contract/entities.js";
 import { docPages, type RenderedPage } from "../docs/pages.js";
 import { searchSections } from "../docs/search-index.js";
@@ -8,6 +9,7 @@ import { type ConsoleFiles, consoleRoutes } from "../http/handlers/pages/console
 import { demoRoutes } from "../http/handlers/pages/demo.js";
 import { docsRoutes } from "../http/handlers/pages/docs.js";
 import { type Page, pageRoute } from "../http/handlers/pages/pages.js";
+import { sdkAgentsRoute } from "../http/handlers/pages/sdk-agents.js";
 import type { Route } from "../http/route.js";
 import type { Store } from "../store/store.js";
 import type { VerdictReader } from "../verdict/verdict-reader.js";
@@ -18,8 +20,9 @@ export function consolePageRoutes(): Route[] {
 }
 
 /** The files that sites load in visitors' browsers, and the package for their backends. */
-export function sdkRoutes(): Route[] {
-  return [...sdkPages().map(pageRoute), pageRoute(clientPackage())];
+export function sdkRoutes(agentMarks: () => AgentMarkCatalogue): Route[] {
+  const agents = sdkAgentsRoute(readAsset("sdk/sdk-agents.js").toString("utf8"), agentMarks);
+  return [...sdkPages().map(pageRoute), agents, pageRoute(clientPackage())];
 }
 
 /** The demo shop, on the first project that has a site key. */

@@ -85,7 +85,7 @@ export function buildRoutes(services: RoutedServices): Route[] {
     ...accountsRoutes(services.thread, services.controlPlane, reads),
     ...consolePageRoutes(),
     ...healthRoutes({ isReady }),
-    ...sdkRoutes(),
+    ...sdkRoutes(() => services.visitors.agentMarkCatalogues.read()),
     ...(config.demo ? demoPageRoutes(store, services.verdicts.verdicts) : []),
   ];
   routes.push(...docsPageRoutes([...routes]));
@@ -166,7 +166,7 @@ function settingsRoutes({ projects, rules }: ControlPlane, reads: AccountReads, 
 function sessionsAndLogsRoutes({ thread, controlPlane, visitors, recording }: RoutedServices, work: LongWork): Route[] {
   const { store, meters, now } = thread;
   const { rules, sessions, marks } = controlPlane;
-  const { addresses, declaredBotOf } = visitors;
+  const { addresses, agents } = visitors;
   const { traffic, judgedRecords, trafficReader, timelines, blocks, flushBlocks } = recording;
   // Where it can't be stored (a full disk), what was stored before is read.
   const flushJudged = () =>
@@ -174,12 +174,12 @@ function sessionsAndLogsRoutes({ thread, controlPlane, visitors, recording }: Ro
       .flush()
       .catch((err: unknown) => thread.outages.failed(err, "counts and samples of judged requests could not be stored"));
   const meter = meters.services.backtests;
-  const search = { addresses, rulesOf: (project: Project) => rules.ready(project), declaredBotOf };
+  const search = { addresses, rulesOf: (project: Project) => rules.ready(project), agents };
   return [
     sessionErasureRoute({
       erase: async (projectId, token) => (await eraseSession(store, token, projectId)) !== null,
     }),
-    ...sessionRoutes({ sessions, marks, work, now }),
+    ...sessionRoutes({ sessions, marks, agents, work, now }),
     ...markRoutes({ marks, work }),
     sessionQueryRoute({ ...search, store, meaningOf, work, meter, now }),
     sessionDeletionRoute({ ...search, store, work, now }),
@@ -193,7 +193,7 @@ function sessionsAndLogsRoutes({ thread, controlPlane, visitors, recording }: Ro
       store,
       sessions,
       addresses,
-      declaredBotOf,
+      agents,
       work,
       meter,
       now,

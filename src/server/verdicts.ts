@@ -89,7 +89,7 @@ export function meaningOf(id: number): string {
 function whatVerdictsRead(
   { config, log, store, now }: ThreadContext,
   { sessions, rules }: Stored,
-  { verifiedBotAt, addresses, examiner, visits }: VisitorFacts,
+  { verifiedBotAt, addresses, examiner, visits, agents }: VisitorFacts,
 ): Omit<RequestVerdictSources, "onComputed" | "onAnswer" | "onFailure" | "onUnanswered"> {
   const hosts = new ProjectHosts(sessions, new LongWork(), now, (err) =>
     log.warn({ err }, "the hosts that sessions reported could not be read: signatures count for any"),
@@ -116,6 +116,7 @@ function whatVerdictsRead(
     rulesOf: (project) => rules.ready(project),
     verifiedBotAt,
     addresses,
+    agents,
     examine: (project, question, state, freshToken, nowMs) => {
       const { sessionToken: brought } = question;
       const isKept = brought !== null && (state !== null || mayBeUsed(brought, project, nowMs));

@@ -1,4 +1,5 @@
 /** Composes the facts about a visitor besides its session: the bot it is or claims to be, its signature, its network, its rate. */
+import { type AgentMarks, createAgentMarks } from "../agent-marks/agent-marks.js";
 import { AgentMarkCatalogues } from "../control-plane/agent-mark-catalogue.js";
 import { DeclaredBotCatalogues } from "../control-plane/declared-bot-catalogue.js";
 import { IpLists } from "../control-plane/ip-lists.js";
@@ -16,6 +17,7 @@ import { AgentRefresh } from "../signed-agents/agent-refresh.js";
 import { directoryFetcher } from "../signed-agents/directory-fetch.js";
 import { Nonces } from "../signed-agents/nonces.js";
 import { createSignedAgents } from "../signed-agents/signed-agents.js";
+import type { AgentLists } from "../verdict/known-agent.js";
 import { createClaimMatcher, shippedClaimTokens } from "../verified-bots/claims.js";
 import { createReverseDns, type ReverseDns } from "../verified-bots/reverse-dns.js";
 import { createVerifiedBots, type VerifiedBots } from "../verified-bots/verified-bots.js";
@@ -41,6 +43,8 @@ export function buildVisitorFacts(thread: ThreadContext) {
   const declaredBots = currentDeclaredBots(declaredBotCatalogues);
   const declaredBotOf = (userAgent: string) => declaredBots().of(userAgent);
   const agentMarkCatalogues = new AgentMarkCatalogues(store, revision);
+  const agentMarks = currentAgentMarks(agentMarkCatalogues);
+  const agents: AgentLists = { declaredBot: declaredBotOf, marked: (marks) => agentMarks().of(marks) };
   const network = new NetworkFacts(shared.network);
   const ipLists = new IpLists(store, (address) => network.of(address).asn, revision);
   const addresses = { networkOf: (ip: string) => network.of(ip), listsOf: (ip: string) => ipLists.namesOf(ip) };
@@ -63,6 +67,7 @@ export function buildVisitorFacts(thread: ThreadContext) {
     declaredBotCatalogues,
     declaredBotOf,
     agentMarkCatalogues,
+    agents,
     network,
     ipLists,
     addresses,
@@ -114,6 +119,16 @@ function currentDeclaredBots(catalogues: DeclaredBotCatalogues): () => DeclaredB
     const catalogue = catalogues.read();
     if (built?.from !== catalogue) built = { from: catalogue, bots: createDeclaredBots(catalogue) };
     return built.bots;
+  };
+}
+
+/** The marks of the current list. Built on first use, and again only after another list is imported. */
+function currentAgentMarks(catalogues: AgentMarkCatalogues): () => AgentMarks {
+  let built: { readonly from: object; readonly marks: AgentMarks } | null = null;
+  return () => {
+    const catalogue = catalogues.read();
+    if (built?.from !== catalogue) built = { from: catalogue, marks: createAgentMarks(catalogue) };
+    return built.marks;
   };
 }
 

@@ -5,7 +5,7 @@
  * | at      | what                                                                   |
  * |---------|------------------------------------------------------------------------|
  * | 0       | u8 layout version                                                      |
- * | 1       | u8 flags: 1 scored, 2 padded, 4 cleared, 8 has an address proof, 16 has been challenged, 32 has a contact key |
+ * | 1       | u8 flags: 1 scored, 2 padded, 4 cleared, 8 has an address proof, 16 has been challenged, 32 has a contact key, 64 has marks of agents |
  * | 2, 3, 4 | u8 score of heuristics, JS detection, behavioural; 0: abstained        |
  * | 5       | u8 combined score; 0: not computed                                     |
  * | 6       | u8 verified-bot category, 1 + index; 0: none                           |
@@ -20,6 +20,7 @@
  * | …       | challenged: f64 refused at, ms (0: never); u8 number of networks m; m × u32 networks of the clearance |
  * | …       | n × u32 detection ids, then the five texts                             |
  * | proof   | 8 bytes of `contract/address-proof.ts`                                 |
+ * | marks   | u8 number of bytes, then as many of text                               |
  * | …       | r × 8 bytes of request-id hashes (as `seen-ids.ts` holds them), then the features |
  * | padded  | zeros up to the next of `paddedSizes`; the last u16 is how many bytes, itself among them |
  *
@@ -46,6 +47,7 @@ const networksMax = 32;
 const contactFlag = 32;
 /** The key and the length of the padding. */
 const contactBytes = idempotencyKeyBytes + 2;
+const agentMarksFlag = 64;
 
 /**
  * Records take one of these sizes: five, four, three or two fill a page of 4 KiB (24 bytes of header; 10 of node and 25 of key each). A
@@ -77,7 +79,8 @@ function bytesMaxOf({ seenIds, features }: SessionRecord): number {
     4 * networksMax +
     4 * 255 +
     3 * textBytesMax +
-    2 * shortTextBytesMax +
+    3 * shortTextBytesMax +
+    1 +
     addressProofBytes +
     contactBytes +
     seenIds.length +
@@ -146,6 +149,12 @@ export function encodeSession(record: SessionRecord): Buffer {
     bytes[1]! |= proofFlag;
     at += bytes.write(state.addressProof, at, addressProofBytes, "hex");
   }
+  if (state.agentMarks !== undefined) {
+    bytes[1]! |= agentMarksFlag;
+    const length = writeText(bytes, at + 1, state.agentMarks, shortTextBytesMax);
+    bytes[at] = length;
+    at += 1 + length;
+  }
   bytes.set(seenIds, at);
   bytes.set(features, at + seenIds.length);
   const end = at + seenIds.length + features.length;
@@ -177,7 +186,8 @@ export function decodeScoredState(bytes: Buffer): ScoredState | null {
   let at = textsOffset(bytes) - 4 * idCount;
   const detectionIds: number[] = [];
   for (let index = 0; index < idCount; index++, at += 4) detectionIds.push(bytes.readUInt32LE(at));
-  const proofAt = seenIdsOffset(bytes) - proofBytesOf(bytes);
+  const marksAt = agentMarksOffset(bytes);
+  const proofAt = marksAt - proofBytesOf(bytes);
   const text = textsOf(bytes, at, proofAt);
   const path = text(bytes.readUInt16LE(36));
   const host = text(bytes.readUInt16LE(38));
@@ -198,6 +208,7 @@ export function decodeScoredState(bytes: Buffer): ScoredState | null {
     detectionIds,
     verifiedBot: category === undefined ? null : { name: botName, category },
     ...(hasProof(bytes) && { addressProof: bytes.toString("hex", proofAt, proofAt + addressProofBytes) }),
+    ...(hasAgentMarks(bytes) && { agentMarks: bytes.toString("utf8", marksAt + 1, marksAt + 1 + bytes[marksAt]!) }),
     firstSeenMs: bytes.readDoubleLE(8),
     lastSeenMs: bytes.readDoubleLE(16),
     loggedInAtMs: bytes.readDoubleLE(24),
@@ -256,8 +267,18 @@ function proofBytesOf(bytes: Buffer): number {
   return hasProof(bytes) ? addressProofBytes : 0;
 }
 
-/** Where the request ids begin: behind the detection ids, the texts and the proof. */
+function hasAgentMarks(bytes: Buffer): boolean {
+  return (bytes[1]! & agentMarksFlag) !== 0;
+}
+
+/** Where the request ids begin: behind the detection ids, the texts, the proof and the marks. */
 function seenIdsOffset(bytes: Buffer): number {
+  const at = agentMarksOffset(bytes);
+  return hasAgentMarks(bytes) ? at + 1 + (bytes[at] ?? 0) : at;
+}
+
+/** Where the marks begin, if there are any: behind the detection ids, the texts and the proof. */
+function agentMarksOffset(bytes: Buffer): number {
   const texts = bytes.readUInt16LE(36) + bytes.readUInt16LE(38) + bytes.readUInt16LE(40) + bytes[42]! + bytes[43]!;
   return textsOffset(bytes) + texts + proofBytesOf(bytes);
 }

@@ -91,8 +91,20 @@ const rowsOfSessions: Upgrade = { to: 7, apply: nameRows };
 /** Sessions may hold when a pass was refused and the networks of a clearance: as `clearances`. */
 const challenged: Upgrade = { to: 8, apply: () => {} };
 
+/** Sessions may hold marks of agents: as `clearances`. */
+const agentMarks: Upgrade = { to: 9, apply: () => {} };
+
 /** This build's. Raise the version together with a step in `upgrades`. */
 export const currentSchema: Schema = {
-  version: 8,
-  upgrades: [bucketsOfShingles, shortContactRows, clearances, oneFile, rowsByAccount, rowsOfSessions, challenged],
+  version: 9,
+  upgrades: [
+    bucketsOfShingles,
+    shortContactRows,
+    clearances,
+    oneFile,
+    rowsByAccount,
+    rowsOfSessions,
+    challenged,
+    agentMarks,
+  ],
 };

@@ -2,10 +2,12 @@
  * Answers questions about a visitor's request, with or without a session. While a project has request scoring off, the answer is that of the verdict
  * read. Otherwise each verdict is computed, because a request's evidence differs from one to the next. Any failure answers fail-open.
  */
+import type { KnownAgent } from "../contract/agents.js";
 import type { ExaminedRequest, VerdictQuestion } from "../contract/judged-request.js";
 import type { ProjectSettings, ScoredState } from "../contract/session.js";
 import { defaultRequestScoring } from "../contract/session.js";
 import type { RequestVerdict, Verdict, VerdictSubject } from "../contract/verdict.js";
+import { knownAgent } from "./known-agent.js";
 import { decide, failOpenVerdict } from "./resolve.js";
 import { unjudged } from "./unjudged.js";
 import { askedWith, type DecidedOn, type VerdictReader, type VerdictSources, verifiedBotOf } from "./verdict-reader.js";
@@ -33,6 +35,8 @@ export interface RequestAnswer {
   readonly text: VerdictText;
   readonly subject: VerdictSubject;
   readonly signedAgent: RequestVerdict["signed_agent"] | undefined;
+  /** Undefined where none is known, and while request scoring is off. */
+  readonly agent: KnownAgent | undefined;
   /** For the visitor's cookie; null if none is handed out. */
   readonly freshToken: string | null;
 }
@@ -52,7 +56,7 @@ export class RequestVerdicts {
   /** Never throws and never rejects. */
   judge(project: ProjectSettings, question: VerdictQuestion): RequestAnswer | Promise<RequestAnswer> {
     const text = this.#unjudged(project, question);
-    if (text !== null) return { text, subject: "request", signedAgent: undefined, freshToken: null };
+    if (text !== null) return { text, subject: "request", signedAgent: undefined, agent: undefined, freshToken: null };
     const { sessionToken } = question;
     const loading = sessionToken === null ? null : (this.#sources.load?.(project, sessionToken) ?? null);
     return loading === null ? this.#judge(project, question) : loading.then(() => this.#judge(project, question));
@@ -76,6 +80,7 @@ export class RequestVerdicts {
         text: told,
         subject: told.verdict.score > 0 ? "session" : "request",
         signedAgent: undefined,
+        agent: undefined,
         freshToken,
       });
       return text instanceof Promise ? text.then(answered) : answered(text);
@@ -110,7 +115,9 @@ export class RequestVerdicts {
     const known = state === null ? null : verifiedBotOf(state, context, sources.verifiedBotAt);
     const verifiedBot = known ?? evidence.verifiedBot;
     const rules = sources.rulesOf(project);
-    const decision = decide({ state, request: evidence, project, rules, context, verifiedBot, addresses, nowMs });
+    const agent = knownAgent({ state, request: evidence, verifiedBot }, sources.agents);
+    const asked = { state, request: evidence, project, rules, context, verifiedBot, addresses };
+    const decision = decide({ ...asked, agent: () => agent, nowMs });
     if (decision === null) throw new Error("a request was not judged");
     const { clearanceUse } = decision;
     if (clearanceUse !== undefined && sources.useClearance !== undefined && state !== null && sessionToken !== null) {
@@ -125,8 +132,9 @@ export class RequestVerdicts {
     const on: DecidedOn = { subject, state, request: evidence, proved: evidence.signedAgent ?? verifiedBot };
     sources.onComputed(project, token, context, { verdict: text.verdict, rule, logged, blocked, isOverBudget }, on);
     sources.onAnswer(project, text.verdict, "computed", subject, token, askedWith(context), nowMs);
-    const { signedAgent: agent } = evidence;
-    return { text, subject, signedAgent: agent && { agent: agent.host, category: agent.category }, freshToken };
+    const { signedAgent: signer } = evidence;
+    const signedAgent = signer && { agent: signer.host, category: signer.category };
+    return { text, subject, signedAgent, agent, freshToken };
   }
 
   /** A session that could not be looked up may exist, and keeps its token. */
@@ -162,12 +170,14 @@ export const failOpenAnswer: RequestAnswer = {
   text: { verdict: failOpenText, body: JSON.stringify(failOpenText) },
   subject: "request",
   signedAgent: undefined,
+  agent: undefined,
   freshToken: null,
 };
 
 /** The answer as JSON text: a `RequestVerdict`. */
-export function requestVerdictText({ text, subject, signedAgent, freshToken }: RequestAnswer): string {
-  const agent = signedAgent === undefined ? "" : `,"signed_agent":${JSON.stringify(signedAgent)}`;
+export function requestVerdictText({ text, subject, signedAgent, agent, freshToken }: RequestAnswer): string {
+  const signer = signedAgent === undefined ? "" : `,"signed_agent":${JSON.stringify(signedAgent)}`;
+  const known = agent === undefined ? "" : `,"agent":${JSON.stringify(agent)}`;
   const token = freshToken === null ? "" : `,"session_token":"${freshToken}"`;
-  return `${text.body.slice(0, -1)},"subject":"${subject}"${agent}${token}}`;
+  return `${text.body.slice(0, -1)},"subject":"${subject}"${signer}${known}${token}}`;
 }

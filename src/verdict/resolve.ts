@@ -3,6 +3,7 @@
  * the logged-in policy. Pure: time, rules and results of look-ups are arguments.
  */
 import { isStanding, networkMark, networkUse, userAgentHash } from "../challenge/clearance.js";
+import type { KnownAgent } from "../contract/agents.js";
 import type { Clearance } from "../contract/challenge.js";
 import type { DeclaredBot } from "../contract/declared-bots.js";
 import { type LastRequest, neutralScore } from "../contract/evidence.js";
@@ -71,6 +72,8 @@ export interface DecideInput {
   readonly addresses?: AddressLookup;
   /** The bot that the session's user agent names, for searches of stored sessions; absent for a verdict, which takes it from its request. */
   readonly declaredBot?: () => DeclaredBot | undefined;
+  /** The agent that the visitor is; asked only if a rule reads it. If absent, none is known. */
+  readonly agent?: () => KnownAgent | undefined;
   readonly nowMs: number;
 }
 
@@ -246,7 +249,7 @@ function unruled(verdict: UnwordedVerdict): Decision {
 const noRequest: LastRequest = { ip: "", userAgent: "", path: "", host: "" };
 
 function ruleFacts(
-  { state, request, project, context, addresses, declaredBot, nowMs }: DecideInput,
+  { state, request, project, context, addresses, declaredBot, agent, nowMs }: DecideInput,
   { engineScores, score, detectionIds }: Scored,
   band: Band,
   proved: ProvedBot | null,
@@ -277,6 +280,7 @@ function ruleFacts(
     addresses,
     request,
     declaredBot,
+    agent,
   };
 }
 

@@ -10,6 +10,7 @@ import type { RequestContext, Verdict, VerdictSubject } from "../contract/verdic
 import type { VerifiedBot } from "../contract/verified-bots.js";
 import { limits } from "../limits.js";
 import { bandOfSession } from "./bands.js";
+import { type AgentLists, knownAgent } from "./known-agent.js";
 import { unansweredReason } from "./reason.js";
 import {
   type ClearanceUse,
@@ -51,6 +52,8 @@ export interface VerdictSources {
   readonly verifiedBotAt: (ip: string) => VerifiedBot | null;
   readonly addresses: AddressLookup;
   readonly meaningOf: MeaningOf;
+  /** If absent, agents are known by their signature and address alone. */
+  readonly agents?: AgentLists;
   /** Called with every computed decision, not with cached answers. `token` is null without a session. Must not throw. */
   readonly onComputed: (
     project: ProjectSettings,
@@ -171,7 +174,9 @@ export class VerdictReader {
     const context = asked.read();
     const rules = sources.rulesOf(project);
     const verifiedBot = verifiedBotOf(state, context, sources.verifiedBotAt);
-    const decision = decide({ state, project, rules, context, verifiedBot, addresses: sources.addresses, nowMs });
+    const { addresses } = sources;
+    const agent = () => knownAgent({ state, verifiedBot }, sources.agents);
+    const decision = decide({ state, project, rules, context, verifiedBot, addresses, agent, nowMs });
     if (decision === null) return this.#failedOpen(project, token, asked, nowMs);
     if (decision.clearanceUse !== undefined && sources.useClearance !== undefined) {
       return sources

@@ -91,7 +91,7 @@ const expected: Readonly<Record<string, Access>> = {
 };
 /** Pages and files, outside the API: anybody, and only to read. */
 const pages =
-  /^\/($|sdk\.js|sdk-probes\.js|challenge\.js|verdictd-client\.tgz|openapi\.json|healthz|readyz|(console|docs|demo)(\/[a-z.-]*)?)$/;
+  /^\/($|sdk\.js|sdk-probes\.js|sdk-agents\.js|challenge\.js|verdictd-client\.tgz|openapi\.json|healthz|readyz|(console|docs|demo)(\/[a-z.-]*)?)$/;
 
 const methods: Readonly<Record<Method, string>> = {
   get: "GET",
@@ -310,7 +310,7 @@ for (const isStrict of [false, true]) {
           const { headers } = await service.ask(asked, target, { as: one.token, headers: origin });
           const isOpen =
             /^\/v1\/(events|challenges|start-tickets)/.test(path) ||
-            (/^\/(sdk|sdk-probes|challenge)\.js$/.test(path) && asked === "GET");
+            (/^\/(sdk|sdk-probes|sdk-agents|challenge)\.js$/.test(path) && asked === "GET");
           t.equal(headers.get("access-control-allow-origin"), isOpen ? "*" : null, `${asked} ${path}`);
           t.equal(headers.get("access-control-allow-credentials"), null);
         }

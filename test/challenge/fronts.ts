@@ -27,6 +27,7 @@ export type OpenFront = (t: Test, shop: Shop) => Promise<string>;
 const ownPaths = [
   "/sdk.js",
   "/sdk-probes.js",
+  "/sdk-agents.js",
   "/challenge.js",
   "/v1/events",
   "/v1/start-tickets",

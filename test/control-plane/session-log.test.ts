@@ -26,7 +26,7 @@ const services = {
   store,
   addresses: { networkOf: () => ({ country: undefined, asn: undefined, asName: undefined }), listsOf: () => [] },
   rulesOf: () => [],
-  declaredBotOf: () => undefined,
+  agents: { declaredBot: () => undefined, marked: () => undefined },
   meter: { evaluated: () => {}, ended: () => {} },
 };
 const project = {

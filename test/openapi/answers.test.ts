@@ -175,6 +175,7 @@ t.test("every endpoint answers what the document says, in every status it lists"
     "/readyz",
     "/sdk.js",
     "/sdk-probes.js",
+    "/sdk-agents.js",
     "/challenge.js",
     "/verdictd-client.tgz",
     "/openapi.json",

@@ -24,6 +24,7 @@ const browser = { "accept-encoding": "gzip, deflate, br, zstd" };
 const stored = [
   "/sdk.js",
   "/sdk-probes.js",
+  "/sdk-agents.js",
   "/console",
   "/console/console.js",
   "/console/console.css",

@@ -1,5 +1,6 @@
 /** Random trees, facts and sources for the properties of the rules language. Literals and facts share small pools, so that they meet. */
 import fc from "fast-check";
+import { agentCertainties } from "../../src/contract/agents.js";
 import { botCategories } from "../../src/contract/bot-categories.js";
 import type { ExaminedRequest } from "../../src/contract/judged-request.js";
 import { signatureStates } from "../../src/contract/signed-agents.js";
@@ -138,6 +139,15 @@ export const facts: fc.Arbitrary<RuleFacts> = fc.record({
   ip: maybe(fc.oneof(address, fc.constantFrom("", "no address", "1.2.3.4:80"))),
   staticResource: maybe(fc.boolean()),
   detectionIds: fc.uniqueArray(detectionId),
+  agent: maybe(
+    fc
+      .record({
+        name: text,
+        category: fc.constantFrom(...botCategories),
+        certainty: fc.constantFrom(...agentCertainties),
+      })
+      .map((agent) => () => agent),
+  ),
   jsDetected: fc.boolean(),
   heuristicsScore: fc.oneof(integer, fc.constantFrom(null, undefined)),
   behavioralScore: fc.oneof(integer, fc.constantFrom(null, undefined)),

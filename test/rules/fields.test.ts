@@ -40,6 +40,9 @@ const expectedTypes: Record<string, FieldType> = {
   ip_lists: "string-set",
   ja4: "string",
   http_version: "string",
+  agent: "string",
+  agent_category: "string",
+  agent_certainty: "string",
   declared_bot: "string",
   declared_bot_category: "string",
   signed_agent: "string",
@@ -64,6 +67,8 @@ const listed: Readonly<Record<string, string>> = {
   country: '"de"',
   http_version: '"HTTP/2"',
   declared_bot_category: '"library"',
+  agent_category: '"ai_agent"',
+  agent_certainty: '"marked"',
   signature: '"verified"',
 };
 
@@ -96,6 +101,7 @@ t.test("the fields are those of the decisions, each with a type and a meaning", 
 
 t.test("the fields of requests are those that a session without a request lacks", async (t) => {
   const session = new RuleInput({
+    agent: () => ({ name: "Codex", category: "ai_agent", certainty: "marked" }),
     score: 40,
     band: "likely_human",
     verifiedBot: true,

@@ -50,6 +50,9 @@ function factOf(field: string, facts: RuleFacts): Value {
     declared_bot_category: request?.declaredBot?.category,
     signed_agent: request?.signedAgent?.host,
     signature: request?.signature,
+    agent: facts.agent?.()?.name,
+    agent_category: facts.agent?.()?.category,
+    agent_certainty: facts.agent?.()?.certainty,
   };
   return values[field];
 }

@@ -8,6 +8,8 @@ import type { AddressInfo } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
+import { shippedAgentMarks } from "../../src/agent-marks/catalogue.js";
+import { type AgentMarkCatalogue, agentMarkQuestions } from "../../src/contract/agent-marks.js";
 import type { EventPayload, EventType, IngestBatch, IngestEvent } from "../../src/contract/events.js";
 import { areIngestEvents, ingestEventsMismatch } from "../../src/contract/validators.js";
 
@@ -54,6 +56,12 @@ export interface Site {
 /** A page with the SDK; `attributes` go to its script tag. */
 export function pageWith(attributes = "", body = "<p>A page.</p>", src = "/sdk.js"): string {
   return `<!doctype html><title>Test</title><script async src="${src}" data-site-key="pk_test" ${attributes}></script>${body}`;
+}
+
+/** The SDK's file that looks for marks of agents, with these marks, as the server sends it. */
+export function agentsFile(marks: AgentMarkCatalogue): string {
+  const code = readFileSync(join(dist, "sdk/sdk-agents.js"), "utf8");
+  return `${code}export const marks=${JSON.stringify(agentMarkQuestions(marks.entries))};\n`;
 }
 
 /** Starts a site. Every batch is held against the contract's validator; a batch that does not fit fails the test. */
@@ -139,6 +147,9 @@ export async function openSite(t: Test): Promise<Site> {
         ...(site.policy ? { "Content-Security-Policy": site.policy } : {}),
       });
       response.end(page);
+    } else if (path === "/sdk-agents.js") {
+      response.writeHead(200, { "Content-Type": "text/javascript", "Access-Control-Allow-Origin": "*" });
+      response.end(agentsFile(shippedAgentMarks()));
     } else if (files[path] !== undefined) {
       const type = path.endsWith(".css") ? "text/css" : "text/javascript";
       response.writeHead(200, { "Content-Type": type, "Access-Control-Allow-Origin": "*" });

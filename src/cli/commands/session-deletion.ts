@@ -1,9 +1,11 @@
 /** `verdictd session delete-matching`: deletes the sessions that an expression holds for, once somebody has agreed to their number. */
 
+import { createAgentMarks } from "../../agent-marks/agent-marks.js";
 import { readServeConfig } from "../../config/config.js";
 import type { Project } from "../../contract/entities.js";
 import { isoDateOrTimeMs } from "../../contract/iso-time.js";
 import type { AddressLookup } from "../../contract/network-fact.js";
+import { AgentMarkCatalogues } from "../../control-plane/agent-mark-catalogue.js";
 import { DeclaredBotCatalogues } from "../../control-plane/declared-bot-catalogue.js";
 import { IpLists } from "../../control-plane/ip-lists.js";
 import { Rules } from "../../control-plane/rules.js";
@@ -111,12 +113,13 @@ async function all(
 /** What an expression can ask of sessions, as the server knows it. */
 async function servicesOf(store: Store, given: Given): Promise<DeletionServices> {
   const rules = new Rules(store, Date.now);
+  const marks = createAgentMarks(new AgentMarkCatalogues(store).read());
   const bots = createDeclaredBots(new DeclaredBotCatalogues(store).read());
   return {
     store,
     addresses: await addressesOf(store, given),
     rulesOf: (project) => rules.ready(project),
-    declaredBotOf: (userAgent) => bots.of(userAgent),
+    agents: { declaredBot: (userAgent) => bots.of(userAgent), marked: (found) => marks.of(found) },
   };
 }
 

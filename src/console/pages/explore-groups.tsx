@@ -15,6 +15,7 @@ export const groupTitles: Readonly<Record<SessionDimension, string>> = {
   path: "Path",
   host: "Host",
   user_agent: "User agent",
+  agent: "Agent",
   declared_bot: "Declared bot",
   country: "Country",
   as: "Autonomous system",

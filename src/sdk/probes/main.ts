@@ -19,14 +19,14 @@ const timingMs = 450;
  */
 export function probe(
   record: Recorder["record"],
-  _listen: PageHooks["listen"],
+  listen: PageHooks["listen"],
   later: PageHooks["later"],
   workerUrl: string | null,
   scriptUrl: (url: string) => string,
   siteKey: string,
   base: string,
   token: string | null,
-  _onDrain?: Recorder["onDrain"],
+  onDrain?: Recorder["onDrain"],
 ): Promise<unknown> {
   try {
     checkAttributes(siteKey);
@@ -36,6 +36,11 @@ export function probe(
   collectTiming(timingMs)
     .then((timing) => later(() => record("timing", timing), 0))
     .catch(() => {});
+  if (onDrain) {
+    (import(besideThis) as Promise<AgentsFile>)
+      .then(({ watch, marks }) => later(() => watch(record, listen, later, onDrain, marks), 0))
+      .catch(() => {});
+  }
   return collectLateEnvironment({
     worker_mismatch: () =>
       workerUrl === null ? undefined : compareWorker(() => new Worker(scriptUrl(workerUrl), { type: "module" })),
@@ -54,5 +59,12 @@ export function probe(
     )
     .catch(() => {});
 }
+
+type AgentsFile = typeof import("../agents/main.js") & {
+  marks: Parameters<typeof import("../agents/main.js").watch>[4];
+};
+
+/** From the folder that this file came from, whoever serves it. */
+const besideThis: string = "./sdk-agents.js";
 
 if (typeof document === "undefined") postMessage(factsHere());

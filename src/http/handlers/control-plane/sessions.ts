@@ -8,6 +8,7 @@ import type { LoggedSession } from "../../../control-plane/session-log.js";
 import type { SessionDetail, Sessions } from "../../../control-plane/sessions.js";
 import { Refusal, refuse } from "../../../errors.js";
 import type { LongWork } from "../../../runtime/long-work.js";
+import { type AgentLists, agentEvidence, knownAgent } from "../../../verdict/known-agent.js";
 import { resolve } from "../../../verdict/resolve.js";
 import { json, type Reply, refusal, unread } from "../../reply.js";
 import type { ProjectCall, ProjectRoute } from "../../route.js";
@@ -18,12 +19,13 @@ import { markView } from "./marks.js";
 export interface SessionServices {
   readonly sessions: Sessions;
   readonly marks: Marks;
+  readonly agents: AgentLists;
   readonly work: LongWork;
   readonly now: () => number;
 }
 
 /** `GET …/sessions` and `GET …/sessions/{session_token}`, both by `projects:read`; 404 for another project's session. */
-export function sessionRoutes({ sessions, marks, work, now }: SessionServices): ProjectRoute[] {
+export function sessionRoutes({ sessions, marks, agents, work, now }: SessionServices): ProjectRoute[] {
   return [
     {
       method: "get",
@@ -57,7 +59,7 @@ export function sessionRoutes({ sessions, marks, work, now }: SessionServices): 
         const found = sessions.detail(project.id, params[1] ?? "");
         return found === null
           ? missing
-          : json(200, sessionView(project, found, await marks.find(project.id, found.token), now()));
+          : json(200, sessionView(project, found, await marks.find(project.id, found.token), agents, now()));
       },
     },
   ];
@@ -95,8 +97,15 @@ export function sessionLogRow(project: Project, { token, state }: LoggedSession,
   };
 }
 
-function sessionView(project: Project, session: SessionDetail, mark: SessionMark | null, nowMs: number): SessionAnswer {
+function sessionView(
+  project: Project,
+  session: SessionDetail,
+  mark: SessionMark | null,
+  agents: AgentLists,
+  nowMs: number,
+): SessionAnswer {
   const { state, detections } = session;
+  const agent = knownAgent({ state, verifiedBot: state.verifiedBot }, agents);
   return {
     ...sessionLogRow(project, session, nowMs),
     engines: state.engineScores,
@@ -112,6 +121,7 @@ function sessionView(project: Project, session: SessionDetail, mark: SessionMark
     user_agent: state.last.userAgent || null,
     logged_in_at: state.loggedInAtMs === 0 ? null : new Date(state.loggedInAtMs).toISOString(),
     cleared_at: state.clearance === null ? null : new Date(state.clearance.atMs).toISOString(),
+    agent: agent === undefined ? null : { ...agent, evidence: agentEvidence(agent, state) },
     mark: mark === null ? null : markView(mark),
   };
 }

@@ -5,6 +5,7 @@
  */
 import type { HttpRequest } from "uWebSockets.js";
 import type { AuthenticatedKey, Credentials } from "../../../auth/credentials.js";
+import type { KnownAgent } from "../../../contract/agents.js";
 import type { VerdictQuestion } from "../../../contract/judged-request.js";
 import { isNavigation } from "../../../contract/navigation.js";
 import { defaultRequestScoring } from "../../../contract/session.js";
@@ -104,12 +105,12 @@ export function forwardAuthRoutes(services: ForwardAuthServices): RawRoute[] {
         return letIn("no_active_subscription", undefined, exchange.requestId);
       }
       const question = questionOf(services, exchange, holder, sent, headerSets[path].names);
-      const reply = ({ text: { verdict }, freshToken }: RequestAnswer): Reply => {
+      const reply = ({ text: { verdict }, agent, freshToken }: RequestAnswer): Reply => {
         const { context } = question.request;
         if (verdict.action === "block") {
           services.onBlocked(holder.project.id, question.sessionToken, context.ip, exchange.requestId);
         }
-        return verdictReply({ verdict, freshToken }, holder, headers, context, exchange.requestId);
+        return verdictReply({ verdict, agent, freshToken }, holder, headers, context, exchange.requestId);
       };
       const judged = services.requestVerdicts.judge(holder.project, question);
       return judged instanceof Promise ? judged.then(reply).catch(failed) : reply(judged);
@@ -234,7 +235,7 @@ function cookieHeader(token: string, headers: SentHeaders): [string, string] {
 }
 
 function verdictReply(
-  { verdict, freshToken }: { readonly verdict: Verdict; readonly freshToken: string | null },
+  { verdict, agent, freshToken }: Pick<RequestAnswer, "agent" | "freshToken"> & { readonly verdict: Verdict },
   holder: AuthenticatedKey,
   headers: SentHeaders,
   context: RequestContext,
@@ -242,7 +243,7 @@ function verdictReply(
 ): Reply {
   const status = statusOfAction[verdict.action];
   const cookies: [string, string][] = freshToken === null ? [] : [cookieHeader(freshToken, headers)];
-  if (status === 204) return { status, headers: [...verdictHeaders(verdict), ...cookies] };
+  if (status === 204) return { status, headers: [...verdictHeaders(verdict), ...agentHeader(agent), ...cookies] };
   const denial = status === 401 ? challengeOf(holder, headers, context, requestId) : blockOf(headers, requestId);
   // Every answer has the second and third. Traefik sends all headers of such an answer to the visitor, who is told no score.
   const {
@@ -322,6 +323,19 @@ function verdictHeaders({ verdict, score, action }: Pick<Verdict, "verdict" | "s
     ["X-Verdict-Score", String(score)],
     ["X-Verdict-Action", action],
   ];
+}
+
+/** For the application alone: what proxies send to the visitor with a denial never has it. */
+function agentHeader(agent: KnownAgent | undefined): [string, string][] {
+  if (agent === undefined) return [];
+  const { name, category, certainty } = agent;
+  return [["X-Verdict-Agent", `${percentEncoded(name)};${category};${certainty}`]];
+}
+
+/** Bytes of UTF-8 that are not printable ASCII, `;` and `%` as `%3B`. */
+function percentEncoded(text: string): string {
+  const encoded = (byte: number) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+  return text.replace(/[^ -~]+|[;%]/g, (part) => Array.from(Buffer.from(part), encoded).join(""));
 }
 
 function letInReply(reason: ForwardAuthError): Reply {

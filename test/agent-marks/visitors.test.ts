@@ -1,0 +1,180 @@
+/** Who a visitor is, on a server: by its signature, address, user agent or marks, in each answer, in rules and in searches. */
+import { Agent, type IncomingHttpHeaders, request } from "node:http";
+import t from "tap";
+import { askingProject, navigation } from "../requests/asking.js";
+import { browserHeaders, event } from "../support/batches.js";
+import { firstTenant, startServer } from "../support/server.js";
+
+const server = await startServer(t, ["--trusted-proxies", "127.0.0.1", "--verdict-ttl", "0"]);
+const tenant = await firstTenant(server);
+type Project = Awaited<ReturnType<typeof askingProject>>;
+const fresh = () => askingProject(server, tenant);
+const claude = { name: "Claude in Chrome", category: "ai_agent", certainty: "marked" };
+const mark = "element:claude-phantom-cursor*";
+
+let sessions = 0;
+
+/** A session of a browser that reported these marks. */
+async function session(
+  project: Project,
+  marks: string | string[] | boolean | number | undefined,
+  headers: Record<string, string> = {},
+): Promise<string> {
+  const env = { ...event(`marks-env-${++sessions}0000`, { agent_marks: marks }), type: "env" };
+  const events = [event(`marks-page-${sessions}0000`), env];
+  const { status, json } = await server.ask("POST", "/v1/events", {
+    headers: { ...browserHeaders, ...headers, "X-Service-Site-Key": project.siteKey },
+    body: { session_token: null, events },
+  });
+  if (status !== 202) throw new Error(JSON.stringify(json));
+  return json.session_token;
+}
+
+async function judged(
+  project: Project,
+  sessionToken: string | null,
+  headers: readonly (readonly [string, string])[] = navigation,
+) {
+  const body = { session_token: sessionToken, request: { method: "GET", path: "/", ip: "203.0.113.7", headers } };
+  const { json } = await server.ask("POST", "/v1/verdict", {
+    headers: { "X-Service-Private-Key": project.privateKey },
+    body,
+  });
+  return json;
+}
+
+function forward(
+  project: Project,
+  headers: Record<string, string>,
+): Promise<{ status: number; headers: IncomingHttpHeaders }> {
+  return new Promise((done, failed) => {
+    const all = {
+      "X-Service-Private-Key": project.privateKey,
+      "X-Forwarded-For": "203.0.113.7",
+      "X-Forwarded-Uri": "/",
+      ...headers,
+    };
+    const agent = new Agent({ keepAlive: false });
+    request({ host: "127.0.0.1", port: server.port, path: "/v1/forward-auth", headers: all, agent }, (response) => {
+      response.resume();
+      response.on("end", () => done({ status: response.statusCode ?? 0, headers: response.headers }));
+    })
+      .on("error", failed)
+      .end();
+  });
+}
+
+const visitor = Object.fromEntries(navigation.filter(([name]) => name !== "Host" && name !== "Connection"));
+const sessionAt = (project: Project, token: string) => `/v1/projects/${project.id}/sessions/${token}`;
+
+t.test("a mark names the session's agent in every answer, and lowers no score", async (t) => {
+  const project = await fresh();
+  await project.enable();
+  const plain = await session(project, undefined);
+  const token = await session(project, [mark, "global:unheard"]);
+  const ask = async (path: string) => (await server.ask("GET", path, { token: tenant.token })).json;
+  const shown = await ask(sessionAt(project, token));
+  t.strictSame(shown.agent, { ...claude, evidence: [mark, "global:unheard"] });
+  const before = await ask(sessionAt(project, plain));
+  t.equal(before.agent, null);
+  t.strictSame([shown.score, shown.verdict, shown.detection_ids], [before.score, before.verdict, before.detection_ids]);
+
+  t.strictSame((await judged(project, token)).agent, claude);
+  t.notOk("agent" in (await judged(project, plain)));
+  t.notOk("agent" in (await judged(project, null)));
+  const { status, headers } = await forward(project, { ...visitor, Cookie: `service_session=${token}` });
+  t.equal(status, 204);
+  t.equal(headers["x-verdict-agent"], "Claude in Chrome;ai_agent;marked");
+  t.notOk((await forward(project, visitor)).headers["x-verdict-agent"]);
+
+  const read = await server.ask("GET", `/v1/sessions/${token}/verdict`, {
+    headers: { "X-Service-Private-Key": project.privateKey },
+  });
+  t.equal(read.status, 200);
+  t.notOk("agent" in read.json, "the verdict read stays as it is");
+});
+
+t.test("the surest of what is known counts: a user agent before a mark; a spoofed name never", async (t) => {
+  const project = await fresh();
+  await project.enable();
+  const token = await session(project, [mark], {
+    "user-agent": "Mozilla/5.0 (compatible; ExampleCrawler/1.0; +https://example.com/bot)",
+  });
+  t.match((await server.ask("GET", sessionAt(project, token), { token: tenant.token })).json.agent, {
+    certainty: "declared",
+  });
+  const named = (userAgent: string) =>
+    judged(project, null, [
+      ["Host", "shop.example"],
+      ["User-Agent", userAgent],
+    ]);
+  t.strictSame((await named("curl/8.5.0")).agent, { name: "curl", category: "library", certainty: "declared" });
+  const spoofed = await named("Mozilla/5.0 (compatible; ClaudeBot/1.0; +claudebot@anthropic.com)");
+  t.ok(spoofed.detection_ids.includes(400101), "the address is not its operator's");
+  t.notOk("agent" in spoofed);
+});
+
+t.test("while request scoring is off no answer names an agent, though rules know the session's", async (t) => {
+  const project = await fresh();
+  const token = await session(project, [mark]);
+  t.notOk("agent" in (await judged(project, token)));
+  t.notOk((await forward(project, { ...visitor, Cookie: `service_session=${token}` })).headers["x-verdict-agent"]);
+  await project.rule(
+    'agent == "Claude in Chrome" AND agent_category == "ai_agent" AND agent_certainty == "marked"',
+    "block",
+  );
+  const read = await server.ask("GET", `/v1/sessions/${token}/verdict`, {
+    headers: { "X-Service-Private-Key": project.privateKey },
+  });
+  t.equal(read.json.action, "block");
+  const { status, headers } = await forward(project, { ...visitor, Cookie: `service_session=${token}` });
+  t.equal(status, 403);
+  t.notOk(headers["x-verdict-agent"], "a visitor is told nothing");
+});
+
+t.test("searches and backtests know the agent, and its fields are closed lists", async (t) => {
+  const project = await fresh();
+  const token = await session(project, [mark]);
+  await session(project, undefined);
+  const at = `/v1/projects/${project.id}`;
+  const query = await server.ask("POST", `${at}/sessions/query`, {
+    token: tenant.token,
+    body: { expression: 'agent_certainty in {"signed", "marked"}', group_by: ["agent"] },
+  });
+  t.equal(query.status, 200, JSON.stringify(query.json));
+  t.match(query.json, { matched: 1, unavailable_fields: [], data: [{ session_token: token }] });
+  t.match(query.json.groups[0].values, [{ sessions: 1, condition: 'agent == "Claude in Chrome"' }]);
+  const tested = await server.ask("POST", `${at}/rules/test`, {
+    token: tenant.token,
+    body: { expression: 'agent_category == "ai_agent"', action: "block" },
+  });
+  t.match(tested.json, { evaluated: 2, matched: 1, unavailable_fields: [], sample: [token] });
+  for (const expression of ['agent_certainty == "sure"', 'agent_category == "agent"']) {
+    const refused = await server.ask("POST", `${at}/rules`, {
+      token: tenant.token,
+      body: { name: "x", expression, action: "block" },
+    });
+    t.equal(refused.status, 422, expression);
+  }
+});
+
+t.test("what is no mark is not kept, and a session keeps the first four", async (t) => {
+  const project = await fresh();
+  const marks = [
+    "x",
+    "class:abcdef",
+    "element:",
+    "element:a b",
+    "global:one1",
+    "global:one1",
+    "global:two2",
+    mark,
+    "global:four",
+    "global:five",
+  ];
+  const token = await session(project, marks);
+  const { json } = await server.ask("GET", sessionAt(project, token), { token: tenant.token });
+  t.strictSame(json.agent, { ...claude, evidence: ["global:one1", "global:two2", mark, "global:four"] });
+  for (const odd of ["", "element:codex-agent-overlay-root", []]) t.ok(await session(project, odd));
+  t.match(await server.command("check"), { ok: true });
+});
