@@ -216,7 +216,7 @@ export const limits = {
 
   /** ms between two writes of counts of verdict answers: what a crash may lose of them. */
   trafficFlushMs: 1000,
-  /** Values of a dimension, subject, band and action that a thread counts at least, of twice as many at most: a count misses 1/500 of all at most. */
+  /** Values of a dimension, subject, band and action that a thread counts at least, of four times as many at most: a count misses 1/500 of all at most. */
   trafficSlots: 500,
   /** The same where memory is short: 1/100. */
   trafficSlotsLeast: 100,

@@ -1,6 +1,7 @@
 /** Counts judged requests by value of each dimension, in memory and off the hot path; `flush` stores them. */
 import type { JudgedFacts, TrafficDimension, TrafficObserver } from "../contract/traffic.js";
 import { singleDimensions, trafficDimensions } from "../contract/traffic.js";
+import type { Action, Band, VerdictSubject } from "../contract/verdict.js";
 import { limits } from "../limits.js";
 import type { Store } from "../store/store.js";
 import { type ChangedRow, JudgedHours, type JudgedPart, type WriterNames } from "./judged-writer.js";
@@ -25,23 +26,11 @@ class HourOfValues implements JudgedPart {
   #total = 0;
   readonly #stored = new Map<TrafficDimension, number>();
   #slots: number = limits.trafficSlots;
+  #last: CountedStratum | null = null;
 
   add({ subject, band, action, values, detectionIds }: JudgedFacts): void {
     this.#total++;
-    const name = `${subject} ${band} ${action}`;
-    let stratum = this.#strata.get(name);
-    if (stratum === undefined) {
-      stratum = {
-        subject,
-        band,
-        action,
-        total: 0,
-        without: new Array<number>(trafficDimensions.length).fill(0),
-        detections: 0,
-        sketches: trafficDimensions.map(() => new ValueSketch(this.#slots)),
-      };
-      this.#strata.set(name, stratum);
-    }
+    const stratum = this.#stratumOf(subject, band, action);
     stratum.total++;
     const { sketches, without } = stratum;
     for (let index = 0; index < singleDimensions.length; index++) {
@@ -52,6 +41,22 @@ class HourOfValues implements JudgedPart {
     if (detectionIds.length === 0) without[detectionAt]!++;
     for (const id of detectionIds) sketches[detectionAt]!.add(textOf(id));
     stratum.detections += detectionIds.length;
+  }
+
+  #stratumOf(subject: VerdictSubject, band: Band, action: Action): CountedStratum {
+    const last = this.#last;
+    // Most verdicts are like the one before.
+    if (last?.band === band && last.action === action && last.subject === subject) return last;
+    const name = `${subject} ${band} ${action}`;
+    let stratum = this.#strata.get(name);
+    if (stratum === undefined) {
+      const without = new Array<number>(trafficDimensions.length).fill(0);
+      const sketches = trafficDimensions.map(() => new ValueSketch(this.#slots));
+      stratum = { subject, band, action, total: 0, without, detections: 0, sketches };
+      this.#strata.set(name, stratum);
+    }
+    this.#last = stratum;
+    return stratum;
   }
 
   get size(): number {

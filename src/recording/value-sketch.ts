@@ -15,7 +15,10 @@ export interface SketchedValue extends Slot {
   readonly value: string;
 }
 
-/** Holds at most twice `slots` values. */
+/** Values held before a prune, in slots: the more, the less often. What a count misses at most does not depend on it. */
+const heldMax = 4;
+
+/** Holds at most four times `slots` values. */
 export class ValueSketch {
   #slots: number;
   readonly #values = new Map<string, Slot>();
@@ -42,7 +45,7 @@ export class ValueSketch {
       return;
     }
     this.#values.set(value, { count, missed: this.#missed });
-    if (this.#values.size >= 2 * this.#slots) this.#prune();
+    if (this.#values.size >= heldMax * this.#slots) this.#prune();
   }
 
   /** From now on holds fewer values, at once and for good. */
