@@ -25,7 +25,6 @@ const reasons: Readonly<Record<string, string>> = {
   "src/control-plane/projects.ts defaultBotSettings": "projects of tests begin with them",
   "src/engines/path-corners.ts cornerHashesPerBatchMax": "a test fills a batch",
   "src/engines/score.ts firedDetections": "each detection is tested with evidence of its own",
-  "src/http/uws.ts isNewerRelease": "the two releases differ in what they make of a split request",
   "src/ingest/start-ticket.ts checkTicket": "what tickets state is tested without sessions",
   "src/middleware/challenge-page.ts challengeStyle": "the page's policy has to permit it",
   "src/middleware/denial-page.ts denialStyle": "the page's policy has to permit it",

@@ -34,6 +34,7 @@ export class Exchange implements Holder {
   #waits = false;
   #isLate = false;
   #isLast = false;
+  #asksClose: Framing["asksClose"] = "no";
   #announcedBytes = 0;
   /** Length of the body that a GET would get, of an answer to HEAD. */
   #headBytes = 0;
@@ -77,8 +78,9 @@ export class Exchange implements Holder {
    * Call in the synchronous callback with the request's framing, if it is clear. Nothing after a chunked body is read on its connection, because
    * uWebSockets parses chunk sizes, ends and trailers more freely than other programs.
    */
-  framedBy({ bodyBytes, isChunked }: Pick<Framing, "bodyBytes" | "isChunked">): void {
+  framedBy({ bodyBytes, isChunked, asksClose }: Pick<Framing, "bodyBytes" | "isChunked" | "asksClose">): void {
     this.#announcedBytes = bodyBytes;
+    this.#asksClose = asksClose;
     if (!isChunked) return;
     this.#isLast = true;
     this.deferResponse();
@@ -110,7 +112,7 @@ export class Exchange implements Holder {
 
   /** Answers 200 with JSON text, in the synchronous callback. The fastest way, for verdict reads. */
   sendJsonText(body: string): void {
-    if (this.#isLast || this.#isLate || this.#work.isClosing) {
+    if (this.#isLast || this.#isLate || this.#work.isClosing || this.#asksClose !== "no") {
       this.send({ status: 200, body });
       return;
     }
@@ -161,9 +163,12 @@ export class Exchange implements Holder {
 
   #write(reply: Reply): void {
     const { status, body } = reply;
-    const isLast = this.#work.isClosing;
+    // uWebSockets closes after the answer when `close` was asked for alone, but does not say so.
+    const isClosedAnyway = this.#asksClose === "alone";
+    const isLast = !isClosedAnyway && (this.#work.isClosing || this.#asksClose === "listed");
     this.#res.writeStatus(statusLine(status));
     this.#res.writeHeader("X-Request-Id", headerLines(this.requestId, reply));
+    if (isClosedAnyway) this.#res.writeHeader("Connection", "close");
     if (body !== undefined && (!isLast || body.length > corkBytes)) {
       if (isLast) this.#res.writeHeader("Connection", "close");
       this.#writeBody(body);

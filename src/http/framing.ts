@@ -6,6 +6,9 @@ import type { HttpRequest } from "uWebSockets.js";
 import { refuse } from "../errors.js";
 import { type Reply, refusal } from "./reply.js";
 
+/** `close` among the words of a `Connection` header. */
+const closeOption = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i;
+
 /** A length that is a number, exactly. */
 const decimal = /^[0-9]{1,15}$/;
 
@@ -16,6 +19,7 @@ export class Framing {
   #length = "";
   #codings = 0;
   #coding = "";
+  #connection = "";
   readonly #take = (name: string, value: string): void => this.take(name, value);
 
   /** Walks the headers of a request. */
@@ -32,6 +36,7 @@ export class Framing {
     this.#length = "";
     this.#codings = 0;
     this.#coding = "";
+    this.#connection = "";
   }
 
   /** Reads one header. Names are in lower case. */
@@ -39,6 +44,9 @@ export class Framing {
     switch (name.length) {
       case 4:
         if (name === "host") this.#hosts++;
+        return;
+      case 10:
+        if (name === "connection") this.#connection += this.#connection === "" ? value : `,${value}`;
         return;
       case 14:
         if (name !== "content-length") return;
@@ -55,6 +63,13 @@ export class Framing {
   /** The announced length of the body, bytes; 0 if none is announced. */
   get bodyBytes(): number {
     return Number(this.#length) || 0;
+  }
+
+  /** Whether the client asks for the connection to be closed after the answer: alone, which uWebSockets does by itself, or beside other words. */
+  get asksClose(): "no" | "alone" | "listed" {
+    if (this.#connection === "" || this.#connection === "keep-alive") return "no";
+    if (!closeOption.test(this.#connection)) return "no";
+    return this.#connection.length === "close".length ? "alone" : "listed";
   }
 
   /** Whether the body is chunked. */

@@ -10,6 +10,7 @@ import { isMirrorOf, lookAtCluster, unfit } from "../cluster-store/open-cluster.
 import type { ServeConfig } from "../config/config.js";
 import type { HealthAnswer } from "../contract/api-answers.js";
 import { dayMs } from "../contract/durations.js";
+import { isNewerRelease } from "../http/uws.js";
 import type { WaitingOptions } from "../http/waiting-server.js";
 import { limits } from "../limits.js";
 import { isServed } from "../live/running.js";
@@ -57,6 +58,7 @@ export async function startServers(
   // Loaded while the first thread starts.
   const operationsLoaded = import("./admin-operations.js");
   const first = await startServer(config, log, parts, { shared, number: 0 });
+  sayParser(log);
   if (!config.noAgentFetch) first.startAgentRefresh();
   const threads: HttpThread[] = [];
   const stopSweeping = sweepRegularly(config, log, first);
@@ -108,6 +110,17 @@ export async function startServers(
     await stopAll();
   };
   return { ...first, drain, stop };
+}
+
+/** Says which release of the HTTP parser the host could load: what the older one can't read is answered 505. */
+function sayParser(log: Logger): void {
+  if (isNewerRelease) log.info({ parser: "newer" }, "HTTP parser");
+  else {
+    log.info(
+      { parser: "older", answers505: "a request line that TCP splits after its method or inside its ' HTTP/1.1'" },
+      "HTTP parser: the newer one needs glibc 2.38 and the optional packages; behind a proxy that sends whole heads, such as nginx or Caddy, both read the same",
+    );
+  }
 }
 
 /**

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import t from "tap";
+import { isNewerRelease } from "../../src/http/uws.js";
 import { createLog, loggedNetwork, scrubbed } from "../../src/runtime/log.js";
 import type { Ask } from "../support/ask.js";
 import { batch, browserHeaders } from "../support/batches.js";
@@ -99,8 +100,15 @@ t.test("at info requests have no lines", async (t) => {
   // What a cluster lacks is said at every start.
   const messages = server.lines.map((line) => JSON.parse(line).msg).filter((message) => message !== "the cluster");
   const empty = /^there is no account yet.*: create the first one with `verdictd init --(store URL|data-dir .*store)`$/;
-  t.equal(messages.length, 5);
-  t.match(messages, ["admin listening", "listening", empty, "stopping", "stopped"]);
+  const start = [/^HTTP parser/, "admin listening", /^private memory/, "listening", empty];
+  t.equal(messages.length, start.length + 2);
+  t.match(messages, [...start, "stopping", "stopped"]);
+});
+
+t.test("the start says once which release of the HTTP parser runs", async (t) => {
+  const server = await serve(t, join(t.testdir(), "store"), { flags: ["--http-threads", "2"] });
+  const parsers = server.log.flatMap((line) => line["parser"] ?? []);
+  t.same(parsers, [isNewerRelease ? "newer" : "older"]);
 });
 
 t.test("an address is shortened to its network", async (t) => {

@@ -34,7 +34,8 @@ export function blockRoute({ blocks, work, flush }: BlockServices): ProjectRoute
         `${limits.blocksOfSessionMinuteMax} of one session and rule in a minute, further ones increase the \`count\` of the last. ` +
         "Blocks of requests without a session have `session_token` null; there is one per rule, address and minute. " +
         "`references` are the `X-Request-Id`s of the answers with the action block, including cached ones; block pages show them. Only the latest are kept. " +
-        `A project keeps its latest ${limits.blocksPerProjectMax}; statistics count every block.`,
+        `A project keeps its latest ${limits.blocksPerProjectMax}; statistics count every block. ` +
+        "`id` counts up within its project: it is shown to members of the account only, who may see how many blocks there are. Visitors get references.",
       parameters: [
         ...logParameters,
         {

@@ -21,6 +21,8 @@ export interface IngestHeaders {
   readonly isChunked: boolean;
   /** The announced length of the body, bytes; 0 if none is announced. */
   readonly bodyBytes: number;
+  /** Whether the connection is to be closed after the answer: see `framing.ts`. */
+  readonly asksClose: Framing["asksClose"];
   readonly facts: HeaderFacts;
 }
 
@@ -71,6 +73,7 @@ export class IngestHeaderReader {
       isAmbiguous: this.#framing.isAmbiguous,
       isChunked: this.#framing.isChunked,
       bodyBytes: this.#framing.bodyBytes,
+      asksClose: this.#framing.asksClose,
       facts: this.#facts(),
     };
   }
