@@ -27,29 +27,31 @@ function textOf([line, , ...headers]: readonly [string, number, ...string[]], co
   return line.startsWith("POST") ? lines + small : lines;
 }
 
-for (const [what, request] of Object.entries(requests)) {
-  const [line, status] = request;
-  const toHead = line.startsWith("HEAD");
-  t.test(`${what}: the answer says that it is the last, and is`, async (t) => {
-    for (const option of ["close", "Close", "keep-alive, close", "close, TE"]) {
-      const client = await RawClient.open(server.port);
-      await client.write(textOf(request, [`Connection: ${option}`]));
-      const answer = await client.answer(toHead);
-      t.same([answer?.status, answer?.headers.get("connection")], [status, "close"], option);
-      // A large answer to a list is whole and marked; uWebSockets leaves it to the client to close, or to the time of idle connections.
-      if (what !== "a large page" || option.length === 5)
-        t.equal(await client.answer(toHead), null, `${option}: closed`);
-      else client.leave();
-    }
-  });
+t.test("whoever asks to close is told so, and the connection is closed", async (t) => {
+  for (const [what, request] of Object.entries(requests)) {
+    const [line, status] = request;
+    const toHead = line.startsWith("HEAD");
+    await t.test(`${what}: the answer says that it is the last, and is`, async (t) => {
+      for (const option of ["close", "Close", "keep-alive, close", "close, TE"]) {
+        const client = await RawClient.open(server.port);
+        await client.write(textOf(request, [`Connection: ${option}`]));
+        const answer = await client.answer(toHead);
+        t.same([answer?.status, answer?.headers.get("connection")], [status, "close"], option);
+        // A large answer to a list is whole and marked; uWebSockets leaves it to the client to close, or to the time of idle connections.
+        if (what !== "a large page" || option.length === 5)
+          t.equal(await client.answer(toHead), null, `${option}: closed`);
+        else client.leave();
+      }
+    });
 
-  t.test(`${what}: without it the connection stays`, async (t) => {
-    const client = await RawClient.open(server.port);
-    for (const options of [[], ["Connection: keep-alive"], ["Connection: closed, TE"]]) {
-      await client.write(textOf(request, options));
-      const answer = await client.answer(toHead);
-      t.same([answer?.status, answer?.headers.get("connection")], [status, undefined], options.join());
-    }
-    client.leave();
-  });
-}
+    await t.test(`${what}: without it the connection stays`, async (t) => {
+      const client = await RawClient.open(server.port);
+      for (const options of [[], ["Connection: keep-alive"], ["Connection: closed, TE"]]) {
+        await client.write(textOf(request, options));
+        const answer = await client.answer(toHead);
+        t.same([answer?.status, answer?.headers.get("connection")], [status, undefined], options.join());
+      }
+      client.leave();
+    });
+  }
+});
