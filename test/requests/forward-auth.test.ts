@@ -1,5 +1,7 @@
 /** Requests judged by forward-auth, and signed requests by both entrances, on a server with two HTTP threads behind a trusted proxy. */
-import { Agent, request } from "node:http";
+import { once } from "node:events";
+import { Agent, createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import t from "tap";
 import { newKey, type SignOptions, signatureFields } from "../signed-agents/signer.js";
 import { RawClient } from "../support/raw-socket.js";
@@ -66,7 +68,8 @@ t.test("once it is on, forward-auth judges what the proxy passes on", async (t) 
   const curl = { "User-Agent": "curl/8.5.0", Accept: "*/*", "X-Forwarded-Uri": "/open" };
   const judged = await forward(project, curl);
   t.match(judged, { status: 401, action: "challenge" });
-  t.ok(judged.score > 0 && judged.score < 30, `score ${judged.score}`);
+  // Traefik passes a refusal on whole: it tells visitors no score.
+  t.ok(Number.isNaN(judged.score), `score ${judged.score}`);
   const token = await project.person("forward0");
   const withSession = { ...https, "X-Forwarded-Uri": "/closed", Cookie: `service_session=${token}` };
   t.match(await forward(project, withSession), { status: 204, verdict: "likely_human" });
@@ -142,6 +145,34 @@ const proxied = {
   "X-Forwarded-Proto": "https",
 };
 const listOf = (lines: Record<string, string>) => Object.entries(lines);
+
+t.test("a signature made for another host is none of this site's, whatever Host the visitor sends", async (t) => {
+  const project = await fresh();
+  await project.enable({ hosts: ["shop.example"] });
+  await project.rule('signature == "unverified"', "challenge");
+  // A site that tells verdictd of its visitor's request as it came.
+  const site = createServer(async (incoming, response) => {
+    const headers = incoming.rawHeaders.flatMap((name, at, all) => (at % 2 === 0 ? [[name, all[at + 1]]] : []));
+    const { method, url: path } = incoming;
+    const { json } = await project.judge({ method, path, host: incoming.headers.host, ip: "203.0.113.7", headers });
+    response.end(`${json.verdict} ${json.action}`);
+  }).listen(0, "127.0.0.1");
+  await once(site, "listening");
+  t.teardown(() => site.close());
+  const visit = async (host: string): Promise<string | undefined> => {
+    const lines = signedLines({ values: { '"@authority"': host } });
+    const written = listOf({ Host: host, ...lines }).map(([name, value]) => `${name}: ${value}`);
+    const client = await RawClient.open((site.address() as AddressInfo).port);
+    await client.write(["GET /search?q=1 HTTP/1.1", ...written, "", ""].join("\r\n"));
+    const answer = await client.answer();
+    client.leave();
+    return answer?.body;
+  };
+  t.equal(await visit("shop.example"), "verified allow");
+  t.match(await visit("evil.example"), /^(?!verified).* challenge$/);
+  const lines = signedLines({ values: { '"@authority"': "evil.example" } });
+  t.match(await forward(project, { ...proxied, "X-Forwarded-Host": "evil.example", ...lines }), { status: 401 });
+});
 
 t.test("a signed request is verified by both entrances, in both forms", async (t) => {
   const project = await fresh();
