@@ -5,7 +5,7 @@ import type { Project } from "../contract/entities.js";
 import { limits } from "../limits.js";
 import type { Slices } from "../runtime/long-work.js";
 import type { Store } from "../store/store.js";
-import { rowsOf } from "./alerting-rows.js";
+import { alertingRowsOf } from "./alerting-rows.js";
 
 /** From, inclusive, and until, exclusive; ms. */
 export interface TestedRange {
@@ -44,7 +44,7 @@ export async function testAlert(
   slices: Slices,
 ): Promise<AlertTimes | null> {
   if ("incident" in when) {
-    const times = rowsOf(store, "incident", project.id).map(({ startedAt }) => Date.parse(startedAt));
+    const times = alertingRowsOf(store, "incident", project.id).map(({ startedAt }) => Date.parse(startedAt));
     return spaced(times, range, times.length);
   }
   const ofMinutes = new Map<number, number>();

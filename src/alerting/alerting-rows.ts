@@ -10,25 +10,35 @@ interface Rows {
   readonly incident: Incident;
 }
 /** A kind of rows that belong to a project alone. */
-export type RowKind = keyof Rows;
+export type AlertingRowKind = keyof Rows;
 
 /** Returns the row of a project by its id; null for none. */
-export function findRow<K extends RowKind>(store: Store, kind: K, projectId: number, id: number): Rows[K] | null {
+export function findRow<K extends AlertingRowKind>(
+  store: Store,
+  kind: K,
+  projectId: number,
+  id: number,
+): Rows[K] | null {
   return (store.alerting.get([projectId, alertingKinds[kind], 0, id]) as Rows[K] | undefined) ?? null;
 }
 
 /** All rows of a project by id, or the latest first. */
-export function rowsOf<K extends RowKind>(store: Store, kind: K, projectId: number, isLatestFirst = false): Rows[K][] {
+export function alertingRowsOf<K extends AlertingRowKind>(
+  store: Store,
+  kind: K,
+  projectId: number,
+  isLatestFirst = false,
+): Rows[K][] {
   return valuesOf<Rows[K]>(store, projectId, alertingKinds[kind], 0, isLatestFirst);
 }
 
 /** Puts a row. */
-export function putRow<K extends RowKind>(store: Store, kind: K, row: Rows[K]): void {
+export function putRow<K extends AlertingRowKind>(store: Store, kind: K, row: Rows[K]): void {
   store.alerting.putSync([row.projectId, alertingKinds[kind], 0, row.id], row);
 }
 
 /** Removes a row. */
-export function removeRow(store: Store, kind: RowKind, projectId: number, id: number): void {
+export function removeRow(store: Store, kind: AlertingRowKind, projectId: number, id: number): void {
   store.alerting.removeSync([projectId, alertingKinds[kind], 0, id]);
 }
 

@@ -8,7 +8,15 @@ import { compileRule } from "../rules/compile-rule.js";
 import { isRuleFault } from "../rules/fault.js";
 import { recordControlPlane } from "../store/control-plane-changes.js";
 import { nextId, type Store } from "../store/store.js";
-import { deliveriesOf, findRow, putDelivery, putRow, removeDelivery, removeRow, rowsOf } from "./alerting-rows.js";
+import {
+  alertingRowsOf,
+  deliveriesOf,
+  findRow,
+  putDelivery,
+  putRow,
+  removeDelivery,
+  removeRow,
+} from "./alerting-rows.js";
 import { missingChannel, type OwnedProject } from "./channels.js";
 
 /** Why a `when` is none, or null. */
@@ -30,7 +38,7 @@ export class Alerts {
   }
 
   list(projectId: number): Alert[] {
-    return rowsOf(this.#store, "alert", projectId);
+    return alertingRowsOf(this.#store, "alert", projectId);
   }
 
   /** Refuses `invalidPayload` for an expression that does not compile, an unknown channel and one alert too many. */

@@ -1,11 +1,11 @@
 /** The channels of a project, by which its alerts are told. URL and secret are told once, when a channel is created. */
 import { randomBytes } from "node:crypto";
-import type { Channel, ChannelBody } from "../contract/alerts.js";
+import type { Channel, ChannelBody, Delivery } from "../contract/alerts.js";
 import { audited, changeAudited } from "../control-plane/audit.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { nextId, type Store } from "../store/store.js";
-import { deliveriesOf, findRow, putRow, removeDelivery, removeRow, rowsOf } from "./alerting-rows.js";
+import { alertingRowsOf, deliveriesOf, findRow, putRow, removeDelivery, removeRow } from "./alerting-rows.js";
 import { receiverUrl, resolveReceiver } from "./receiver-address.js";
 
 /** The project that is changed. */
@@ -28,11 +28,16 @@ export class Channels {
   }
 
   list(projectId: number): Channel[] {
-    return rowsOf(this.#store, "channel", projectId);
+    return alertingRowsOf(this.#store, "channel", projectId);
   }
 
   find(projectId: number, id: number): Channel | null {
     return findRow(this.#store, "channel", projectId, id);
+  }
+
+  /** The last deliveries of a channel, the latest first. */
+  deliveries(projectId: number, id: number): Delivery[] {
+    return deliveriesOf(this.#store, projectId, id);
   }
 
   /** Refuses `invalidPayload` for a URL that alerts are not sent to, and for one channel too many. A host without an address is tried when it is used. */
@@ -72,7 +77,7 @@ export class Channels {
       if (channel === null) return missingChannel;
       removeRow(this.#store, "channel", project.id, id);
       for (const delivery of deliveriesOf(this.#store, project.id, id)) removeDelivery(this.#store, delivery);
-      for (const alert of rowsOf(this.#store, "alert", project.id)) {
+      for (const alert of alertingRowsOf(this.#store, "alert", project.id)) {
         if (!alert.channelIds.includes(id)) continue;
         putRow(this.#store, "alert", { ...alert, channelIds: alert.channelIds.filter((each) => each !== id) });
       }

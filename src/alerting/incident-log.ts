@@ -11,7 +11,7 @@ import type { OpenIncident } from "../incidents/project-watch.js";
 import { limits } from "../limits.js";
 import { recordControlPlane } from "../store/control-plane-changes.js";
 import { nextId, type Store } from "../store/store.js";
-import { findRow, putRow, removeRow, rowsOf } from "./alerting-rows.js";
+import { alertingRowsOf, findRow, putRow, removeRow } from "./alerting-rows.js";
 
 /** What was written of a minute. */
 export interface IncidentChanges {
@@ -47,7 +47,7 @@ export class IncidentLog {
     const isOnCluster = this.#store.changes !== undefined;
     if (isQuiet && isOnCluster && Math.floor(nowMs / minuteMs) % 5 !== 0) return { opened: [], ended: [] };
     const outcome = await recordControlPlane(this.#store, () => {
-      const stored = rowsOf(this.#store, "incident", projectId, true);
+      const stored = alertingRowsOf(this.#store, "incident", projectId, true);
       const counted = new Map(this.#followed);
       const changes = { opened: [] as Incident[], ended: [] as Incident[], counted };
       for (const incident of [...open, ...ended]) {
@@ -82,10 +82,10 @@ export class IncidentLog {
     const nowMs = this.#now();
     const isOrphan = ({ endedAt, seenAt }: Incident): boolean =>
       endedAt === null && nowMs - Date.parse(seenAt) > orphanedMs;
-    const found = [...projectIds].filter((id) => rowsOf(this.#store, "incident", id).some(isOrphan));
+    const found = [...projectIds].filter((id) => alertingRowsOf(this.#store, "incident", id).some(isOrphan));
     if (found.length === 0) return [];
     return recordControlPlane(this.#store, () => {
-      const ended = found.flatMap((id) => rowsOf(this.#store, "incident", id).filter(isOrphan));
+      const ended = found.flatMap((id) => alertingRowsOf(this.#store, "incident", id).filter(isOrphan));
       const rows = ended.map((incident) => ({ ...incident, endedAt: incident.seenAt }));
       for (const row of rows) putRow(this.#store, "incident", row);
       return rows;
@@ -100,7 +100,7 @@ export class IncidentLog {
   page(projectId: number, isOpenOnly: boolean, limit: number, cursor: string | null): LogPage<Incident> | Refusal {
     const before = cursor === null ? Number.POSITIVE_INFINITY : decodeIdCursor(cursor);
     if (before === null) return refuse("invalidPayload", "cursor is not valid for this list");
-    const rows = rowsOf(this.#store, "incident", projectId, true).filter(
+    const rows = alertingRowsOf(this.#store, "incident", projectId, true).filter(
       ({ id, endedAt }) => id < before && (!isOpenOnly || endedAt === null),
     );
     const shown = rows.slice(0, limit);

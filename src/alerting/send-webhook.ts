@@ -26,7 +26,7 @@ export interface Message {
 }
 
 /** The signature of a body that is sent at `timestamp`, which is seconds since the epoch as text. */
-export function signatureOf(secret: string, timestamp: string, body: string): string {
+function signatureOf(secret: string, timestamp: string, body: string): string {
   return `v1=${createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex")}`;
 }
 

@@ -67,7 +67,7 @@ export function nameOf(what: IncidentWhat): string {
 /**
  * Joins candidates whose requests overlap. Those that overlap with `open` are these incidents' own and left out. `samples` are of the window.
  */
-export function describe(
+export function joinCandidates(
   given: readonly Candidate[],
   samples: readonly Sample[],
   open: readonly IncidentWhat[],

@@ -5,7 +5,7 @@
 import type { IncidentCounts, IncidentRuleWould, IncidentWhat } from "../contract/incidents.js";
 import { limits } from "../limits.js";
 import { type CountedRequest, isSuspicious, keysOf } from "./counted-request.js";
-import { type Candidate, describe, matches, type Sample } from "./description.js";
+import { type Candidate, joinCandidates, matches, type Sample } from "./description.js";
 import { ValueCounts, windowMinutes } from "./value-counts.js";
 
 /** Requests of five minutes from which a value may be an incident; of a project that had few in the hour before. */
@@ -101,7 +101,7 @@ export class ProjectWatch {
     if (candidates.length === 0) return [];
     const samples = this.#samples.flatMap(samplesOf);
     const room = Math.max(0, limits.incidentsOpenMax - this.open.length);
-    const described = describe(
+    const described = joinCandidates(
       candidates,
       samples,
       this.open.map(({ what }) => what),

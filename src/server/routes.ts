@@ -207,7 +207,7 @@ function alertingRoutes({ thread: { store, now }, alerting }: RoutedServices, wo
   return [
     ...incidentRoutes(incidents, now),
     ...alertRoutes({ alerts, store, pastMatches, work, now }),
-    ...channelRoutes({ store, channels, alerts, sender, linkOf, now }),
+    ...channelRoutes({ channels, alerts, sender, linkOf, now }),
   ];
 }
 

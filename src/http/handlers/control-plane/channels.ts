@@ -1,5 +1,4 @@
 /** The channels of a project, by which alerts are told: listed, created, removed, tested, and what became of their deliveries. */
-import { deliveriesOf } from "../../../alerting/alerting-rows.js";
 import type { Alerts } from "../../../alerting/alerts.js";
 import { type Channels, missingChannel, shownUrl } from "../../../alerting/channels.js";
 import { messageBody } from "../../../alerting/messages.js";
@@ -15,7 +14,6 @@ import type {
 } from "../../../contract/alerts.js";
 import { checkChannel } from "../../../contract/validators.js";
 import { Refusal } from "../../../errors.js";
-import type { Store } from "../../../store/store.js";
 import { json, type Reply, refusal } from "../../reply.js";
 import type { ProjectCall, ProjectRoute } from "../../route.js";
 import { positiveInteger } from "../../server.js";
@@ -23,7 +21,6 @@ import { readBodyAs } from "./wire.js";
 
 /** The channels, and what sends to them. */
 export interface ChannelServices {
-  readonly store: Store;
   readonly channels: Channels;
   readonly alerts: Alerts;
   readonly sender: AlertSender;
@@ -36,7 +33,7 @@ const channelPath = "/v1/projects/:project/channels/:channel";
 
 /** Reads by `projects:read`, changes and tests by `projects:write`. */
 export function channelRoutes(services: ChannelServices): ProjectRoute[] {
-  const { channels, store } = services;
+  const { channels } = services;
   return [
     {
       method: "get",
@@ -122,7 +119,7 @@ export function channelRoutes(services: ChannelServices): ProjectRoute[] {
       handle: ({ project, params }) => {
         const id = positiveInteger(params[1]);
         if (id === null || channels.find(project.id, id) === null) return missing;
-        return json(200, { data: deliveriesOf(store, project.id, id).map(deliveryView) } satisfies DeliveriesAnswer);
+        return json(200, { data: channels.deliveries(project.id, id).map(deliveryView) } satisfies DeliveriesAnswer);
       },
     },
   ];
