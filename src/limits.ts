@@ -147,6 +147,12 @@ export const limits = {
   ruleSetMax: 256,
   /** Rules of a project: the contract's bound; all may be evaluated for each verdict. */
   rulesPerProjectMax: 1000,
+  /** Exceptions of a project: each verdict looks its visitor up in them, and a change reads them all. */
+  exceptionsPerProjectMax: 1000,
+  /** How far ahead an exception may end: a year, and a day for those whose year is a leap year. */
+  exceptionMsMax: 366 * DAY_MS,
+  /** Latest sessions and blocks in which the latest request of an address is looked for: some 50 ms, in slices. */
+  exceptionLookBack: 5000,
   /** Rules read before the clock is looked at: about a millisecond. */
   rulesReadAtOnce: 100,
   /** Steps (some ns each) of a project's rules for one verdict, beyond which rules don't match: 1,000 costly rules take a third of it. */

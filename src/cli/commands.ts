@@ -7,6 +7,7 @@ import { changesCommand } from "./commands/changes.js";
 import { completionCommand } from "./commands/completion.js";
 import { configCommand } from "./commands/config.js";
 import { declaredBotCommands } from "./commands/declared-bots.js";
+import { exceptionCommands } from "./commands/exception.js";
 import { initCommand } from "./commands/init.js";
 import { ipListCommands } from "./commands/ip-list.js";
 import { licensesCommand } from "./commands/licenses.js";
@@ -37,6 +38,7 @@ export const commands: readonly AnyCommand[] = [
   ...verifiedBotCommands,
   ...declaredBotCommands,
   ...agentMarkCommands,
+  ...exceptionCommands,
   ...ipListCommands,
   ...agentCommands,
   changesCommand,

@@ -41,6 +41,7 @@ import type { DeclaredBotEntry } from "./declared-bots.js";
 import type { Role } from "./entities.js";
 import type { IngestAnswer, IngestBatch } from "./events.js";
 import type { EngineName } from "./evidence.js";
+import type { ExceptionAnswer, ExceptionBody, ExceptionsAnswer } from "./exceptions.js";
 import type { IncidentAnswer, IncidentsAnswer, MuteBody } from "./incidents.js";
 import type { VerdictBody } from "./judged-request.js";
 import type {
@@ -486,6 +487,9 @@ export interface ApiTypes {
   RuleBody: RuleBody;
   RuleChangeBody: RuleChangeBody;
   RuleTestBody: RuleTestBody;
+  ExceptionBody: ExceptionBody;
+  ExceptionAnswer: ExceptionAnswer;
+  ExceptionsAnswer: ExceptionsAnswer;
   SessionQueryBody: SessionQueryBody;
   MarkBody: MarkBody;
   MuteBody: MuteBody;

@@ -28,6 +28,8 @@ const auditActions = [
   "rule.created",
   "rule.changed",
   "rule.removed",
+  "exception.created",
+  "exception.removed",
   "sessions.deleted",
   "incident.muted",
   "alert.created",

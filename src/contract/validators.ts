@@ -19,6 +19,7 @@ import type {
 } from "./control.js";
 import type { Account, AccountToken, Block, KeyOwner, Membership, Project, Rule, Traffic, User } from "./entities.js";
 import type { IngestEvents } from "./events.js";
+import type { Exception, ExceptionBody } from "./exceptions.js";
 import type { Incident, MuteBody } from "./incidents.js";
 import type { MarkBody, SessionMark } from "./marks.js";
 import { type Mismatch, mismatchIn, type Validate } from "./mismatch.js";
@@ -49,6 +50,7 @@ const validators = {
   rule: typia.createValidate<RuleBody>(),
   ruleChange: typia.createValidate<RuleChangeBody>(),
   ruleTest: typia.createValidate<RuleTestBody>(),
+  exceptionBody: typia.createValidate<ExceptionBody>(),
   sessionQuery: typia.createValidateEquals<SessionQueryBody>(),
   rulesFile: typia.createValidateEquals<RulesFile>(),
   project: typia.createValidate<ProjectBody>(),
@@ -86,6 +88,8 @@ export const checkRule = (value: unknown): Validated<RuleBody> => check(validato
 export const checkRuleChange = (value: unknown): Validated<RuleChangeBody> => check(validators.ruleChange, value);
 /** A file of rules; the only check here that refuses unknown keys. */
 export const checkRulesFile = (value: unknown): Validated<RulesFile> => check(validators.rulesFile, value);
+/** Body of `POST …/exceptions`; what the subject and the time say is not checked here. */
+export const checkException = (value: unknown): Validated<ExceptionBody> => check(validators.exceptionBody, value);
 /** Body of `POST …/rules/test`. */
 export const checkRuleTest = (value: unknown): Validated<RuleTestBody> => check(validators.ruleTest, value);
 /** Body of `POST …/sessions/query`; times and the expression are only checked to be texts. */
@@ -128,6 +132,7 @@ const recordValidators = {
   project: typia.createValidate<Project>(),
   keyOwner: typia.createValidate<KeyOwner>(),
   rule: typia.createValidate<Rule>(),
+  exception: typia.createValidate<Exception>(),
   block: typia.createValidate<Block>(),
   traffic: typia.createValidate<Traffic>(),
   timeline: typia.createValidate<Timeline>(),

@@ -57,6 +57,13 @@ export function knownAgents({ signed, verified, declared, marks }: AgentLists): 
     }));
 }
 
+/** Whether every list that knows this name, in lower case, takes a signature or an address as proof: nobody can copy it. False for an unknown name. */
+export function isProvedOnly({ signed, verified, declared, marks }: AgentLists, name: string): boolean {
+  const has = (entries: readonly { readonly name: string }[]): boolean =>
+    entries.some((entry) => entry.name.toLowerCase() === name);
+  return (has(signed.agents) || has(verified.entries)) && !has(declared.entries) && !has(marks.entries);
+}
+
 function isAi(category: BotCategory): boolean {
   return category.startsWith("ai_");
 }

@@ -22,6 +22,7 @@ import { SessionCount } from "../store/session-count.js";
 import { eraseRows } from "../store/session-erasure.js";
 import type { Store } from "../store/store.js";
 import { tryLock } from "../store/thread-lock.js";
+import { eraseExceptionsOf } from "./exceptions.js";
 import {
   isBeyond,
   type LogPosition,
@@ -191,7 +192,10 @@ async function eraseRemotely(
   if (!(await slices.next())) return null;
   let id: number | null = null;
   const log = async (count: number): Promise<void> => {
-    id = await recordControlPlane(store, () => putEntry(store, entryOf(count), id));
+    id = await recordControlPlane(store, () => {
+      if (id === null) eraseExceptionsOf(store, project.id, new Set(tokens));
+      return putEntry(store, entryOf(count), id);
+    });
   };
   const logFirst = async (): Promise<void> => {
     if (id === null) await log(tokens.length);
@@ -227,6 +231,7 @@ async function erase({ store, project, tokens, slices, entryOf }: Erasure): Prom
         return store.sessions.doesExist(session.key) && eraseRows(store, session, count).sessions > 0;
       });
       count.save();
+      eraseExceptionsOf(store, project.id, new Set(gone));
       if (gone.length > 0) id = putEntry(store, entryOf(before + gone.length), id);
       return gone.length;
     });

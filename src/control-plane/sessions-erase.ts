@@ -10,6 +10,7 @@ import { SessionCount } from "../store/session-count.js";
 import { eraseRows } from "../store/session-erasure.js";
 import type { Store } from "../store/store.js";
 import { type Audited, type AuditedChange, audited, changeAudited, unchanged } from "./audit.js";
+import { eraseExceptionsOf } from "./exceptions.js";
 import { findSession } from "./stored-session.js";
 
 /** Rows that were erased, by table. */
@@ -31,7 +32,11 @@ export async function eraseSession(
   const { projectId } = session;
   const counted = { sessions: 1 };
   if (store.remoteSessions !== undefined) {
-    const log = () => changeAudited(store, Date.now, () => logged(store, projectId, undefined, counted));
+    const log = () =>
+      changeAudited(store, Date.now, () => {
+        eraseExceptionsOf(store, projectId, new Set([token]));
+        return logged(store, projectId, undefined, counted);
+      });
     return { projectId, ...(await store.remoteSessions.erase([session], log)) };
   }
   return changeAudited<ErasedSession | null>(store, Date.now, () => {
@@ -40,6 +45,7 @@ export async function eraseSession(
     const count = new SessionCount(store, projectId);
     const erased = eraseRows(store, session, count);
     count.save();
+    eraseExceptionsOf(store, projectId, new Set([token]));
     return logged(store, projectId, { projectId, ...erased }, counted);
   });
 }

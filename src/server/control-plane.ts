@@ -1,6 +1,7 @@
 /** Composes the services that people and commands use: accounts, projects, rules, stored sessions. */
 import { Credentials } from "../auth/credentials.js";
 import { Accounts } from "../control-plane/accounts.js";
+import { Exceptions } from "../control-plane/exceptions.js";
 import { Marks } from "../control-plane/marks.js";
 import { Projects } from "../control-plane/projects.js";
 import { Rules } from "../control-plane/rules.js";
@@ -18,6 +19,7 @@ export function buildControlPlane({ store, reads, now }: ThreadContext) {
     accounts: new Accounts(store, now),
     projects: new Projects(store, now),
     rules: new Rules(store, now),
+    exceptions: new Exceptions(store, now),
     sessions,
     marks: new Marks(store, sessions, now),
   };

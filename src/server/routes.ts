@@ -3,6 +3,8 @@
 import type { Project } from "../contract/entities.js";
 import { defaultPlans } from "../contract/plans.js";
 import { auditPage } from "../control-plane/audit.js";
+import { ExceptionWarnings } from "../control-plane/exception-warnings.js";
+import { type AgentLists, isProvedOnly } from "../control-plane/known-agents.js";
 import { eraseSession } from "../control-plane/sessions-erase.js";
 import { Stats } from "../control-plane/stats.js";
 import { accountRoutes } from "../http/handlers/control-plane/account.js";
@@ -14,6 +16,7 @@ import { challengeSettingsRoutes } from "../http/handlers/control-plane/challeng
 import { channelRoutes } from "../http/handlers/control-plane/channels.js";
 import { declaredBotsRoute } from "../http/handlers/control-plane/declared-bots.js";
 import { detectionsRoute } from "../http/handlers/control-plane/detections.js";
+import { exceptionRoutes } from "../http/handlers/control-plane/exceptions.js";
 import { incidentRoutes } from "../http/handlers/control-plane/incidents.js";
 import { ipListsRoute } from "../http/handlers/control-plane/ip-lists.js";
 import { markRoutes } from "../http/handlers/control-plane/marks.js";
@@ -49,6 +52,7 @@ import type { IngestQueue } from "../ingest/queue.js";
 import type { ServiceMeters } from "../metrics/service-meters.js";
 import { canonicalAddress } from "../net/address-text.js";
 import { clientIp, parseTrustedProxies, type TrustedProxies } from "../net/client-ip.js";
+import { storedAddress } from "../net/stored-address.js";
 import { ReportWait } from "../requests/report-wait.js";
 import { AccountReads } from "../runtime/account-reads.js";
 import { LongWork } from "../runtime/long-work.js";
@@ -165,7 +169,7 @@ function settingsRoutes({ projects, rules }: ControlPlane, reads: AccountReads, 
 /** The routes that read stored data of visitors: sessions, timelines, blocks, counts, backtests. */
 function sessionsAndLogsRoutes({ thread, controlPlane, visitors, recording }: RoutedServices, work: LongWork): Route[] {
   const { store, meters, now } = thread;
-  const { rules, sessions, marks } = controlPlane;
+  const { rules, sessions, marks, exceptions } = controlPlane;
   const { addresses, agents } = visitors;
   const { traffic, judgedRecords, trafficReader, timelines, blocks, flushBlocks } = recording;
   // Where it can't be stored (a full disk), what was stored before is read.
@@ -187,6 +191,7 @@ function sessionsAndLogsRoutes({ thread, controlPlane, visitors, recording }: Ro
     blockRoute({ blocks, work, flush: () => flushBlocks(true) }),
     statsRoute({ stats: new Stats(store), work, flush: () => traffic.flush(), now }),
     ...trafficRoutes({ traffic: trafficReader, addresses, work, flush: flushJudged, now }),
+    ...exceptionRoutes({ exceptions, warnings: exceptionWarnings(thread, controlPlane, visitors), work, now }),
     ruleTestRoute({
       traffic: trafficReader,
       flush: flushJudged,
@@ -209,6 +214,31 @@ function alertingRoutes({ thread: { store, now }, alerting }: RoutedServices, wo
     ...alertRoutes({ alerts, store, pastMatches, work, now }),
     ...channelRoutes({ channels, alerts, sender, linkOf, now }),
   ];
+}
+
+/** What is said of a new exception, by the sessions and the lists in force. */
+function exceptionWarnings(
+  { store, config }: ThreadContext,
+  { sessions }: ControlPlane,
+  visitors: VisitorFacts,
+): ExceptionWarnings {
+  return new ExceptionWarnings({
+    store,
+    sessions,
+    isProved: (name) => isProvedOnly(agentListsOf(visitors), name),
+    storedForm: (address) => storedAddress(address, config.ipStorage),
+  });
+}
+
+/** The lists that know agents, as they are now. */
+function agentListsOf(visitors: VisitorFacts): AgentLists {
+  const { signedAgents, verifiedBotCatalogues, declaredBotCatalogues, agentMarkCatalogues } = visitors;
+  return {
+    signed: signedAgents.list(),
+    verified: verifiedBotCatalogues.read(),
+    declared: declaredBotCatalogues.read(),
+    marks: agentMarkCatalogues.read(),
+  };
 }
 
 /** The routes for the lists that detections and rules use. */

@@ -10,6 +10,7 @@ import { isMirrorOf, lookAtCluster, unfit } from "../cluster-store/open-cluster.
 import type { ServeConfig } from "../config/config.js";
 import type { HealthAnswer } from "../contract/api-answers.js";
 import { dayMs } from "../contract/durations.js";
+import { Exceptions } from "../control-plane/exceptions.js";
 import { isNewerRelease } from "../http/uws.js";
 import type { WaitingOptions } from "../http/waiting-server.js";
 import { limits } from "../limits.js";
@@ -288,11 +289,13 @@ function sweepRegularly(config: ServeConfig, log: Logger, { store }: RunningServ
     blockMs: config.blockDays * dayMs,
     trafficMs: config.statsDays * dayMs,
   };
+  const exceptions = new Exceptions(store, Date.now);
   let isStopping = false;
   let running = Promise.resolve();
   const run = async (): Promise<void> => {
     try {
       log.debug(await sweep(store, retention, Date.now(), () => isStopping), "swept");
+      await exceptions.sweep();
       const projectIds = [...store.projects.getKeys({})];
       const sessions = await store.remoteSessions?.sweep(projectIds, retention, Date.now(), () => isStopping);
       if (typeof sessions === "number") log.debug({ sessions }, "swept the cluster");

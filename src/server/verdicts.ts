@@ -7,6 +7,7 @@ import { isNavigationOf } from "../contract/navigation.js";
 import { defaultRequestScoring, type ProjectSettings, type ScoredState } from "../contract/session.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import type { VerifiedBot } from "../contract/verified-bots.js";
+import type { Exceptions } from "../control-plane/exceptions.js";
 import { ProjectHosts } from "../control-plane/project-hosts.js";
 import type { Rules } from "../control-plane/rules.js";
 import type { Sessions } from "../control-plane/sessions.js";
@@ -37,6 +38,7 @@ export type Verdicts = ReturnType<typeof buildVerdicts>;
 interface Stored {
   readonly sessions: Sessions;
   readonly rules: Rules;
+  readonly exceptions: Exceptions;
 }
 
 /** Builds the reader of sessions' verdicts, the judge of requests, and the recorder of blocked answers. */
@@ -88,7 +90,7 @@ export function meaningOf(id: number): string {
 /** Returns the session, the rules and the facts about the visitor. On a cluster, it loads the session first. */
 function whatVerdictsRead(
   { config, log, store, now }: ThreadContext,
-  { sessions, rules }: Stored,
+  { sessions, rules, exceptions }: Stored,
   { verifiedBotAt, addresses, examiner, visits, agents }: VisitorFacts,
 ): Omit<RequestVerdictSources, "onComputed" | "onAnswer" | "onFailure" | "onUnanswered"> {
   const hosts = new ProjectHosts(sessions, new LongWork(), now, (err) =>
@@ -114,6 +116,7 @@ function whatVerdictsRead(
     useClearance: (project, token, use) => sessions.useClearance(project, token, use),
     stateStamp: (project, token, nowMs) => sessions.stateStamp(project, token, nowMs),
     rulesOf: (project) => rules.ready(project),
+    exceptionsOf: (project) => exceptions.ready(project),
     verifiedBotAt,
     addresses,
     agents,

@@ -55,6 +55,8 @@ const expiries = {
   keys: "kept",
   accountRows: "kept",
   rules: "kept",
+  // Configuration: erased by a change of it, on a cluster too.
+  exceptions: "kept",
   blocks: { ofProject: sweepBlocks },
   // Of a block with it; of the rest by age.
   namingRows: { below: contactsUntil },

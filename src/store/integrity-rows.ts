@@ -125,6 +125,10 @@ export const rowChecks: Record<TableName, RowCheck> = {
     if (row.projectId !== key[0] || row.id !== key[1]) return `holds rule ${row.id} of project ${row.projectId}`;
     return walk.missing("projects", row.projectId) ?? walk.checks.ruleSource(row.expressionSource);
   }),
+  exceptions: record("exception", (walk, row: { projectId: number; id: number }, key: [number, number]) => {
+    if (row.projectId !== key[0] || row.id !== key[1]) return `holds exception ${row.id} of project ${row.projectId}`;
+    return walk.missing("projects", row.projectId);
+  }),
   blocks: record("block", (walk, row: BlockRow, key: [number, number]) => {
     if (row.projectId !== key[0] || row.id !== key[1]) return `holds block ${row.id} of project ${row.projectId}`;
     const name = keyOfBlock(row.projectId, row);

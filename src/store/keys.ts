@@ -28,6 +28,7 @@ import { limits } from "../limits.js";
  * | keys          | SHA-256, hex                                    | KeyOwner                                           |
  * | account_rows  | [account id, 1 token or 2 project, id]          | of a token its user's id, `account-rows.ts`        |
  * | rules         | [project id, rule id]                           | Rule                                               |
+ * | exceptions    | [project id, exception id]                      | Exception                                          |
  * | blocks        | [project id, block id]                          | Block                                              |
  * | naming_rows   | project u32, token 21 bytes, 1 u8, block id u48 | 1                                                  |
  * | naming_rows   | 0 u32, token 21 bytes, 2 u8, key of `idempotency` | 1, of before schema 7                            |
@@ -79,6 +80,7 @@ export const tableNames = {
   keys: "keys",
   accountRows: "account_rows",
   rules: "rules",
+  exceptions: "exceptions",
   blocks: "blocks",
   namingRows: "naming_rows",
   blockTallies: "block_tallies",
@@ -141,6 +143,7 @@ export const isMirroredTable = {
   keys: true,
   accountRows: false,
   rules: true,
+  exceptions: true,
   blocks: false,
   namingRows: false,
   blockTallies: false,

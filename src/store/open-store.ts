@@ -66,6 +66,7 @@ function openTables(dataDir: string): Store {
     keys: recordTable(root, tableNames.keys),
     accountRows: recordTable(root, tableNames.accountRows),
     rules: recordTable(root, tableNames.rules),
+    exceptions: recordTable(root, tableNames.exceptions),
     blocks: recordTable(root, tableNames.blocks),
     judged: packedTable(root, tableNames.judged),
     marks: recordTable(root, tableNames.marks),

@@ -49,6 +49,8 @@ const sessionRows = {
   keys: nothingOfASession,
   accountRows: nothingOfASession,
   rules: nothingOfASession,
+  // Configuration: erased with a session by whoever erases it, as a change that reaches all nodes.
+  exceptions: nothingOfASession,
   blocks: { find: (store, { key }) => blockKeysOf(store, key) },
   // Go with the rows that they name, and with the session.
   namingRows: nothingOfASession,

@@ -5,6 +5,7 @@
 import type { Database } from "lmdb";
 import type { AuditEntry } from "../contract/audit.js";
 import type { Account, AccountToken, Block, KeyOwner, Membership, Project, Rule, User } from "../contract/entities.js";
+import type { Exception } from "../contract/exceptions.js";
 import type { IpListRecord } from "../contract/ip-lists.js";
 import type { SessionMark } from "../contract/marks.js";
 import type { HourlyCounts } from "./hourly-counts.js";
@@ -44,6 +45,7 @@ export interface Store extends SessionTables {
   readonly keys: Database<KeyOwner, string>;
   readonly accountRows: Database<number, [number, number, number]>;
   readonly rules: Database<Rule, [number, number]>;
+  readonly exceptions: Database<Exception, [number, number]>;
   readonly blocks: Database<Block, [number, number]>;
   readonly blockTallies: Database<Buffer, Buffer>;
   readonly judged: Database<Buffer, Buffer>;

@@ -112,12 +112,13 @@ export class RequestVerdicts {
     const { sessionToken, request } = question;
     const { context } = request;
     const { addresses } = sources;
-    const known = state === null ? null : verifiedBotOf(state, context, sources.verifiedBotAt);
-    const verifiedBot = known ?? evidence.verifiedBot;
+    const ofSession = state === null ? null : verifiedBotOf(state, context, sources.verifiedBotAt);
+    const verifiedBot = ofSession ?? evidence.verifiedBot;
     const rules = sources.rulesOf(project);
+    const exceptions = sources.exceptionsOf(project);
     const agent = knownAgent({ state, request: evidence, verifiedBot }, sources.agents);
-    const asked = { state, request: evidence, project, rules, context, verifiedBot, addresses };
-    const decision = decide({ ...asked, agent: () => agent, nowMs });
+    const known = { verifiedBot, addresses, exceptions, sessionToken, agent: () => agent };
+    const decision = decide({ state, request: evidence, project, rules, context, ...known, nowMs });
     if (decision === null) throw new Error("a request was not judged");
     const { clearanceUse } = decision;
     if (clearanceUse !== undefined && sources.useClearance !== undefined && state !== null && sessionToken !== null) {

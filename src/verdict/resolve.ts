@@ -7,6 +7,7 @@ import type { KnownAgent } from "../contract/agents.js";
 import type { Clearance } from "../contract/challenge.js";
 import type { DeclaredBot } from "../contract/declared-bots.js";
 import { type LastRequest, neutralScore } from "../contract/evidence.js";
+import type { ExceptionLookup, LetThrough } from "../contract/exceptions.js";
 import type { ExaminedRequest } from "../contract/judged-request.js";
 import type { AddressLookup } from "../contract/network-fact.js";
 import { defaultRequestScoring, type ProjectSettings, type ScoredState } from "../contract/session.js";
@@ -42,6 +43,8 @@ export interface Decision {
   readonly clearanceUse?: ClearanceUse;
   /** Whether the rules exceeded a verdict's budget (`limits.ruleStepsMax`) before one decided. */
   readonly isOverBudget: boolean;
+  /** When the exception that decided ends, ms; absent: none did. */
+  readonly letThroughUntilMs?: number;
 }
 
 /** A use of a clearance from a further network. */
@@ -68,6 +71,10 @@ export interface DecideInput {
   readonly context: RequestContext;
   /** The verified bot at the address of the context, or the session's own. */
   readonly verifiedBot: VerifiedBot | null;
+  /** The token that `state` was found by; absent where it does not count. */
+  readonly sessionToken?: string | null;
+  /** Absent, or null: the project has none. */
+  readonly exceptions?: ExceptionLookup | null;
   /** If absent, nothing is known about addresses. */
   readonly addresses?: AddressLookup;
   /** The bot that the session's user agent names, for searches of stored sessions; absent for a verdict, which takes it from its request. */
@@ -120,6 +127,11 @@ export function decide(input: DecideInput): Decision | null {
     if (proved !== null && signedAgents === "allow") {
       return unruled(unworded("allow", "Allowed: signed agents are let through."));
     }
+  }
+  const through = letThrough(input, proved);
+  if (through !== null) {
+    const verdict = { ...unworded("allow", through.reason), isLetThrough: true };
+    return { ...unruled(verdict), letThroughUntilMs: through.expiresAtMs };
   }
   // Uses only the path that the asking backend sends: the session's last path comes from the visitor's own event.
   if (!project.botSettings.protectStatic && context.path !== undefined && isStaticResource(context.path)) {
@@ -198,6 +210,23 @@ function lowerOf(one: number | null, other: number | null): number | null {
 
 function union(first: readonly number[], second: readonly number[]): number[] {
   return [...first, ...second.filter((id) => !first.includes(id))];
+}
+
+/** The project's exception for this visitor, by what the asking side says of him or else by what his session last reported. */
+function letThrough(
+  { exceptions = null, state, sessionToken, request, context, agent, nowMs }: DecideInput,
+  proved: ProvedBot | null,
+): LetThrough | null {
+  if (exceptions === null) return null;
+  const last = state?.last;
+  const agents = [proved?.name, request?.declaredBot?.name, agent?.()?.name].filter((name) => name !== undefined);
+  const visitor = {
+    sessionToken: state === null ? undefined : (sessionToken ?? undefined),
+    ip: context.ip ?? last?.ip,
+    userAgent: context.userAgent ?? last?.userAgent,
+    agents,
+  };
+  return exceptions.find(visitor, nowMs);
 }
 
 const undecided = { rule: null, logged: [], blocked: false, isOverBudget: false } as const;

@@ -2,6 +2,7 @@
 import { clearanceEndMs, isStanding } from "../challenge/clearance.js";
 import { addressProof } from "../contract/address-proof.js";
 import type { Clearance } from "../contract/challenge.js";
+import type { ExceptionLookup } from "../contract/exceptions.js";
 import type { ExaminedRequest } from "../contract/judged-request.js";
 import type { VerdictSource } from "../contract/live-verdict.js";
 import type { AddressLookup } from "../contract/network-fact.js";
@@ -49,6 +50,8 @@ export interface VerdictSources {
   readonly stateStamp: (project: ProjectSettings, token: string, nowMs: number) => number;
   /** Active rules in the order of evaluation. */
   readonly rulesOf: (project: ProjectSettings) => readonly NamedRule[];
+  /** Whom the project lets through; null for nobody. */
+  readonly exceptionsOf: (project: ProjectSettings) => ExceptionLookup | null;
   readonly verifiedBotAt: (ip: string) => VerifiedBot | null;
   readonly addresses: AddressLookup;
   readonly meaningOf: MeaningOf;
@@ -174,9 +177,10 @@ export class VerdictReader {
     const context = asked.read();
     const rules = sources.rulesOf(project);
     const verifiedBot = verifiedBotOf(state, context, sources.verifiedBotAt);
-    const { addresses } = sources;
+    const exceptions = sources.exceptionsOf(project);
     const agent = () => knownAgent({ state, verifiedBot }, sources.agents);
-    const decision = decide({ state, project, rules, context, verifiedBot, addresses, agent, nowMs });
+    const known = { verifiedBot, addresses: sources.addresses, exceptions, sessionToken: token, agent };
+    const decision = decide({ state, project, rules, context, ...known, nowMs });
     if (decision === null) return this.#failedOpen(project, token, asked, nowMs);
     if (decision.clearanceUse !== undefined && sources.useClearance !== undefined) {
       return sources
@@ -232,8 +236,8 @@ export class VerdictReader {
 }
 
 /** When what decided expires, ms: a cached answer ends with it. */
-function endOf({ rule, logged }: Decision): number {
-  return [rule, ...logged].reduce((end, each) => Math.min(end, each?.expiresAtMs ?? end), Number.POSITIVE_INFINITY);
+function endOf({ rule, logged, letThroughUntilMs = Number.POSITIVE_INFINITY }: Decision): number {
+  return [rule, ...logged].reduce((end, each) => Math.min(end, each?.expiresAtMs ?? end), letThroughUntilMs);
 }
 
 function textOf(verdict: Verdict): VerdictText {

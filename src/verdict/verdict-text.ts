@@ -26,6 +26,8 @@ export interface UnwordedVerdict {
   readonly verifiedBot: ProvedBot | null;
   /** The sentence about what decided the action; "" when nothing did. */
   readonly because: string;
+  /** An exception decided: the sentence about it is all that is said. */
+  readonly isLetThrough?: boolean;
 }
 
 /** Returns the plain-English meaning of a detection, "" when unknown. */
@@ -42,7 +44,7 @@ export function describe(unworded: UnwordedVerdict, meaningOf: MeaningOf): Verdi
     score,
     action,
     detection_ids: [...ids],
-    reason: because === "" ? reason : `${reason} ${because}`,
+    reason: unworded.isLetThrough === true ? because : because === "" ? reason : `${reason} ${because}`,
   };
   if (verifiedBot !== null) verdict.verified_bot_category = verifiedBot.category;
   return verdict;
@@ -99,6 +101,7 @@ function isSame(one: UnwordedVerdict, other: UnwordedVerdict): boolean {
     one.band === other.band &&
     one.action === other.action &&
     one.because === other.because &&
+    one.isLetThrough === other.isLetThrough &&
     one.verifiedBot?.name === other.verifiedBot?.name &&
     one.verifiedBot?.category === other.verifiedBot?.category &&
     isSameList(one.detectionIds, other.detectionIds)

@@ -76,6 +76,9 @@ const expected: Readonly<Record<string, Access>> = {
   [`GET ${P}/requests`]: "read",
   [`GET ${P}/crawlers`]: "read",
   [`POST ${P}/rules/test`]: "read",
+  [`GET ${P}/exceptions`]: "read",
+  [`POST ${P}/exceptions`]: "write",
+  [`DELETE ${P}/exceptions/:exception`]: "write",
   [`GET ${P}/challenge`]: "read",
   [`PUT ${P}/challenge`]: "write",
   [`GET ${P}/request-scoring`]: "read",
@@ -129,6 +132,10 @@ const attacks: Readonly<Record<string, object>> = {
   [`PUT ${P}/rules/:rule`]: { is_active: true, action: "block" },
   [`PUT ${P}/request-scoring`]: { enabled: true },
   [`PUT ${P}/challenge`]: { enabled: false },
+  [`POST ${P}/exceptions`]: {
+    subject: { network: "0.0.0.0/0" },
+    expires_at: new Date(Date.now() + 86_400_000).toISOString(),
+  },
   [`POST ${P}/rules/test`]: { expression: "score < 100", action: "block" },
   [`POST ${P}/sessions/query`]: { expression: "score < 100" },
   [`PUT ${P}/sessions/:session_token/mark`]: { as: "bot" },
@@ -153,6 +160,7 @@ const pathOf = (route: string, { project, rule, session, token, user }: Place): 
     .slice(route.indexOf(" ") + 1)
     .replace(":project", project)
     .replace(":rule", rule)
+    .replace(":exception", rule)
     .replace(":session_token", session)
     .replace(":token", token)
     .replace(":user", user);
@@ -195,6 +203,7 @@ for (const isStrict of [false, true]) {
     const contents = async () => ({
       projects: [...store.projects.getRange({})].map(({ value }) => value),
       rules: [...store.rules.getRange({})].map(({ value }) => value),
+      exceptions: [...store.exceptions.getRange({})].map(({ value }) => value),
       tokens: [...store.tokens.getRange({})].map(({ value }) => value),
       keys: [...store.keys.getRange({})].map(({ key }) => key),
       members: [...store.memberships.getRange({})].map(({ value }) => value),

@@ -417,6 +417,15 @@ async function askProject(ask: AskOperation, service: Service, one: Tenant): Pro
   const unlock = tryLock(service.server.store, `backtest:${one.account.id}`);
   await asked(409, "post", "/rules/test", "/rules/test", { expression: "score < 30", action: "block" });
   unlock?.();
+  const letting = { subject: { ip: "192.0.2.1" }, expires_at: new Date(Date.now() + 3_600_000).toISOString() };
+  const exception = (await asked(201, "post", "/exceptions", "/exceptions", letting)).json;
+  await asked(422, "post", "/exceptions", "/exceptions", { ...letting, expires_at: "soon" });
+  await asked(200, "get", "/exceptions");
+  await asked(422, "get", "/exceptions?limit=0", "/exceptions");
+  await fillExceptions(service, one.project.id, exception.id);
+  await asked(409, "post", "/exceptions", "/exceptions", letting);
+  await asked(204, "delete", `/exceptions/${exception.id}`, "/exceptions/{exception}");
+  await asked(404, "delete", `/exceptions/${exception.id}`, "/exceptions/{exception}");
   const query = "/sessions/query";
   await asked(200, "post", query, query, { expression: "score < 30", group_by: [...sessionDimensions], limit: 1 });
   await asked(422, "post", query, query, { expression: "score <" });
@@ -475,6 +484,16 @@ async function askProject(ask: AskOperation, service: Service, one: Tenant): Pro
   const rotate = `/v1/projects/${disabled.id}/scoring/rotate`;
   await ask(409, "post", `${P}/scoring/rotate`, rotate, { as: one.token, body: { type: "site" } });
   await ask(200, "get", `${P}/scoring`, `/v1/projects/${disabled.id}/scoring`, { as: one.token });
+}
+
+/** As many exceptions as a project may have, like this one. */
+async function fillExceptions({ server: { store } }: Service, projectId: number, like: number): Promise<void> {
+  await recordControlPlane(store, () => {
+    const row = store.exceptions.get([projectId, like])!;
+    for (let id = 2; id <= limits.exceptionsPerProjectMax; id++) {
+      store.exceptions.putSync([projectId, 100_000 + id], { ...row, id: 100_000 + id });
+    }
+  });
 }
 
 /** The refusals that every route of a project has. */

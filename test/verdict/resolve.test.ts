@@ -256,3 +256,23 @@ t.test("the request's own context outweighs what the session last reported", asy
   ];
   t.equal(decide({ rules: last }).verdict.action, "block", "what is missing falls back");
 });
+
+t.test("exceptions come after verified bots and before static resources, rules and the logged-in policy", async (t) => {
+  const exceptions = { find: () => ({ expiresAtMs: nowMs + 1, reason: "Let through until then: note" }) };
+  const block = rule(1, "score < 99", "block");
+  const asked = { project: project(), rules: [block], context: {}, verifiedBot: null, meaningOf: () => "", nowMs };
+  const state = session(3);
+  t.match(resolve({ ...asked, state, exceptions }), {
+    verdict: { verdict: "definite", score: 3, action: "allow", reason: "Let through until then: note" },
+    rule: null,
+    blocked: false,
+    letThroughUntilMs: nowMs + 1,
+  });
+  t.match(resolve({ ...asked, state, exceptions, verifiedBot: bot }).verdict.reason, /verified bots are let through/);
+  const toRules = { ...asked, state, exceptions, verifiedBot: bot, project: project({ allowVerified: false }) };
+  t.match(resolve(toRules).verdict, { verdict: "verified", action: "allow", reason: "Let through until then: note" });
+  const unscored = session(0, { scored: false, score: 0 });
+  t.strictSame(resolve({ ...asked, state: unscored, exceptions }).verdict, failOpenVerdict());
+  const nobody = { find: () => null };
+  t.equal(resolve({ ...asked, state, exceptions: nobody }).verdict.action, "block");
+});

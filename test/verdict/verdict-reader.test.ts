@@ -25,6 +25,7 @@ function reading(ttlMs = 60_000) {
   const sources: VerdictSources = {
     scoredState: () => world.scored,
     stateStamp: (project, _, nowMs) => (world.scored === null ? 0 : stateStamp(world.scored, project, nowMs)),
+    exceptionsOf: () => null,
     rulesOf: () => world.rules,
     verifiedBotAt: () => null,
     addresses: { networkOf: () => ({ country: undefined, asn: undefined, asName: undefined }), listsOf: () => [] },

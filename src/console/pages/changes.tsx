@@ -29,6 +29,8 @@ const words: Readonly<Record<AuditAction, string>> = {
   "alert.removed": "Alert deleted",
   "channel.created": "Channel created",
   "channel.removed": "Channel deleted",
+  "exception.created": "Let through",
+  "exception.removed": "Let through no longer",
   "sessions.deleted": "Sessions deleted",
   "ip_list.imported": "IP list imported",
   "ip_list.removed": "IP list removed",
