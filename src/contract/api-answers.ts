@@ -292,6 +292,32 @@ export interface RuleTestRange {
   /** A sentence for each part of the expression that never, or always, matches. */
   warnings: string[];
   requests: TestedRequests;
+  effect: RuleEffectAnswer;
+}
+
+/** What a change would do to the evaluated sessions, against things as they are. */
+export interface ChangeEffectAnswer {
+  newly_blocked: Count;
+  newly_challenged: Count;
+  newly_delayed: Count;
+  /** Let in afterwards, and not now. */
+  newly_allowed: Count;
+  /** Treated as now; `log` lets in as `allow` does. */
+  unchanged: Count;
+  /** Of those treated otherwise: in the band `likely_human`. */
+  likely_human: Count;
+  /** Of those treated otherwise: asserted as logged in. */
+  logged_in: Count;
+  /** Of those treated otherwise: marked as persons. */
+  marked_human: Count;
+}
+
+/** The same of a draft rule at its place among the active rules. */
+export interface RuleEffectAnswer extends ChangeEffectAnswer {
+  /** Rules before the draft that decide sessions which it matches. */
+  shadowed_by: Id[];
+  /** Rules behind the draft whose sessions it would decide. */
+  shadows: Id[];
 }
 
 /** A row of the public catalogue of detections. */

@@ -120,6 +120,8 @@ export interface MemberChangeBody {
 export interface RuleTestBody {
   expression: string;
   action: Action;
+  /** Where the draft would stand, behind rules with the same number; default: behind all others. */
+  sort_order?: Int32;
   /** How many sessions to evaluate at most, the latest ones unless `hours` is given; default 1000. */
   limit?: number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<10000>;
   /** Evaluate the sessions that began in so many hours up to now: all of them or, where there are more than `limit`, an even sample in time. */

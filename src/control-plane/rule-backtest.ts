@@ -2,8 +2,8 @@
  * Backtests a draft rule: runs it over stored sessions with the code that decides verdicts, as if it were the project's only rule. It only reads, and
  * stores nothing.
  */
-
 import type { Project } from "../contract/entities.js";
+import type { ExceptionLookup } from "../contract/exceptions.js";
 import type { AddressLookup } from "../contract/network-fact.js";
 import { type Action, actions, type Band, bands } from "../contract/verdict.js";
 import { type Refusal, refuse } from "../errors.js";
@@ -16,7 +16,8 @@ import type { Slices } from "../runtime/long-work.js";
 import type { Store } from "../store/store.js";
 import { tryLock } from "../store/thread-lock.js";
 import { type AgentLists, knownAgent } from "../verdict/known-agent.js";
-import { type NamedRule, resolve } from "../verdict/resolve.js";
+import { type NamedRule, type ResolveInput, resolve, ruleInput } from "../verdict/resolve.js";
+import { type ChangeEffect, EffectCounter, Shadows, type Treated } from "./change-effect.js";
 import type { LoggedSession } from "./session-log.js";
 import type { Sessions } from "./sessions.js";
 
@@ -24,6 +25,8 @@ import type { Sessions } from "./sessions.js";
 export interface DraftRule {
   readonly expressionSource: string;
   readonly action: Action;
+  /** Where it would stand; absent: behind all others, where the console puts a new rule. */
+  readonly sortOrder?: number | undefined;
 }
 
 /** Counts of matched sessions: by the action the verdict would have, after guards and logged-in policy, and by band. */
@@ -36,6 +39,8 @@ export interface RuleBacktest {
   readonly byBand: Record<Band, number>;
   /** Tokens of the latest matched sessions. */
   readonly sample: readonly string[];
+  /** Against the rules as they are, with the draft at its place among them. */
+  readonly effect: ChangeEffect & { readonly shadowedBy: readonly number[]; readonly shadows: readonly number[] };
   /** Fields of the expression that stored sessions don't have. */
   readonly unavailableFields: readonly string[];
   /** What of it never, or always, matches: see `warningsOf`. */
@@ -64,6 +69,8 @@ export interface BacktestMeter {
 export interface BacktestServices {
   readonly addresses: AddressLookup;
   readonly agents: AgentLists;
+  readonly rulesOf: (project: Project) => readonly NamedRule[];
+  readonly exceptionsOf: (project: Project) => ExceptionLookup | null;
   readonly store: Store;
   readonly sessions: Sessions;
   readonly meter: BacktestMeter;
@@ -88,16 +95,20 @@ export async function backtestRule(
     services.meter.ended("refused");
     return refuse("conflict", "another backtest of the account is running: try again when it has ended");
   }
+  const current = services.rulesOf(project);
+  const last = Math.max(0, ...current.map(({ sortOrder }) => sortOrder));
   const rule: NamedRule = {
     id: 0,
     name: "draft",
     action: draft.action,
     isActive: true,
-    sortOrder: 0,
+    sortOrder: draft.sortOrder ?? last + sortOrderStep,
     matches: compiled.matches,
   };
   try {
-    const backtest = await evaluate(services, project, rule, scope, slices, nowMs);
+    const persons = await personsOf(services.store, project.id);
+    const against = { current, persons };
+    const backtest = await evaluate(services, project, rule, against, scope, slices, nowMs);
     services.meter.ended(backtest === null ? "aborted" : "done");
     if (backtest === null) return null;
     return { ...backtest, unavailableFields: unavailableFields(compiled.ast), warnings: warningsOf(compiled.ast) };
@@ -106,10 +117,35 @@ export async function backtestRule(
   }
 }
 
+/** As the console numbers a new rule. */
+const sortOrderStep = 10;
+
+/** What a draft's effect is measured against. */
+interface Against {
+  readonly current: readonly NamedRule[];
+  readonly persons: ReadonlySet<string>;
+}
+
+/** Tokens of the sessions that are marked as persons. */
+async function personsOf(store: Store, projectId: number): Promise<ReadonlySet<string>> {
+  const persons = new Set<string>();
+  for (const { as, sessionToken } of await store.recorded.marks.all(projectId)) {
+    if (as === "person") persons.add(sessionToken);
+  }
+  return persons;
+}
+
+function treatedBy(input: ResolveInput): Treated {
+  const { verdict, rule } = resolve(input);
+  const isDeciding = rule !== null && rule.action !== "log";
+  return { action: verdict.action, band: verdict.verdict, rule: isDeciding ? rule : null };
+}
+
 async function evaluate(
-  { sessions, addresses, agents, meter }: BacktestServices,
+  { sessions, addresses, agents, meter, exceptionsOf }: BacktestServices,
   project: Project,
   rule: NamedRule,
+  { current, persons }: Against,
   { sessionsMax, span }: BacktestScope,
   slices: Slices,
   nowMs: number,
@@ -117,6 +153,11 @@ async function evaluate(
   const byAction = zeros(actions);
   const byBand = zeros(bands);
   const sample: string[] = [];
+  const counter = new EffectCounter(persons, nowMs);
+  const shadows = new Shadows();
+  const exceptions = exceptionsOf(project);
+  const at = current.filter(({ sortOrder }) => sortOrder <= rule.sortOrder).length;
+  const changed = current.toSpliced(at, 0, rule);
   let evaluated = 0;
   let matched = 0;
   const visit = ({ token, state }: LoggedSession): void => {
@@ -130,6 +171,12 @@ async function evaluate(
     const known = { verifiedBot, addresses, declaredBot, agent };
     const asked = { state, project, rules, context: {}, ...known, meaningOf: () => "", nowMs };
     const outcome = resolve(asked);
+    const facts = ruleInput(asked);
+    const now = { ...asked, exceptions, sessionToken: token };
+    const before = treatedBy({ ...now, rules: current });
+    const after = treatedBy({ ...now, rules: changed });
+    counter.add(token, state, before, after);
+    shadows.add(rule, facts !== null && rule.matches(facts), before, after);
     if (outcome.rule === null) return;
     matched++;
     byAction[outcome.verdict.action]++;
@@ -138,7 +185,8 @@ async function evaluate(
   };
   const visited = await visitScope(sessions, project.id, { sessionsMax, span }, slices, visit, nowMs);
   if (visited === "aborted") return null;
-  return { evaluated, isSample: visited === "sample", matched, byAction, byBand, sample };
+  const effect = { ...counter.effect, shadowedBy: [...shadows.by], shadows: [...shadows.of] };
+  return { evaluated, isSample: visited === "sample", matched, byAction, byBand, sample, effect };
 }
 
 function visitScope(

@@ -188,3 +188,46 @@ t.test("fields that stored sessions don't have are named", async (t) => {
   t.same(await gaps('path == "method"'), []);
   t.same(await gaps('declared_bot == "x" OR declared_bot_category == "library"'), [], "read from the user agent");
 });
+
+t.test(
+  "`effect` says what the draft would change among the rules as they are, and which rules stand in its way",
+  async (t) => {
+    const one = await service.tenant("effect");
+    const tokens = await sessions(service, one);
+    const at = `/v1/projects/${one.project.id}`;
+    const effectOf = async (draft: object) => (await test(service, one, draft)).json.effect;
+    const nothing = { newly_blocked: 0, newly_challenged: 0, newly_delayed: 0, newly_allowed: 0, marked_human: 0 };
+    await service.ask("PUT", `${at}/sessions/${tokens[5]}/mark`, { as: one.token, body: { as: "person" } });
+    t.match(await effectOf({ expression: 'band == "likely_human"', action: "block" }), {
+      ...nothing,
+      newly_blocked: 4,
+      unchanged: 5,
+      likely_human: 4,
+      logged_in: 1,
+      marked_human: 1,
+      shadowed_by: [],
+      shadows: [],
+    });
+    const body = { name: "bots", expression: "score < 30", action: "block", sort_order: 20 };
+    const { json: rule } = await service.ask("POST", `${at}/rules`, { as: one.token, body });
+    const exception = { expression: 'user_agent contains "python"', action: "allow" };
+    t.match(await effectOf(exception), { ...nothing, unchanged: 9, shadowed_by: [rule.id], shadows: [] });
+    t.match(await effectOf({ ...exception, sort_order: 20 }), { shadowed_by: [rule.id] }, "behind equals");
+    t.match(await effectOf({ ...exception, sort_order: 19 }), {
+      ...nothing,
+      newly_allowed: 5,
+      unchanged: 4,
+      likely_human: 0,
+      shadowed_by: [],
+      shadows: [rule.id],
+    });
+    t.match(await effectOf({ ...exception, action: "challenge", sort_order: 1 }), {
+      newly_challenged: 5,
+      unchanged: 4,
+    });
+    t.match(await effectOf({ ...exception, action: "delay", sort_order: 1 }), { newly_delayed: 5, unchanged: 4 });
+    const logging = await effectOf({ ...exception, action: "log", sort_order: 1 });
+    t.match(logging, { ...nothing, unchanged: 9, shadowed_by: [], shadows: [] }, "a log decides nothing");
+    t.equal((await test(service, one, { ...exception, sort_order: "first" })).status, 422);
+  },
+);

@@ -1,5 +1,5 @@
 /** `POST …/rules/test`: what a draft rule would have done to the latest sessions, or to those of the last hours. Stores nothing. */
-import type { RuleTestAnswer, RuleTestRange, TestedRequests } from "../../../contract/api-answers.js";
+import type { RuleEffectAnswer, RuleTestAnswer, RuleTestRange, TestedRequests } from "../../../contract/api-answers.js";
 import { dayMs, hourMs } from "../../../contract/durations.js";
 import type { Project } from "../../../contract/entities.js";
 import { checkRuleTest } from "../../../contract/validators.js";
@@ -8,6 +8,7 @@ import {
   type BacktestServices,
   backtestRule,
   type DraftRule,
+  type RuleBacktest,
 } from "../../../control-plane/rule-backtest.js";
 import { sampleInput } from "../../../control-plane/sample-search.js";
 import { Refusal } from "../../../errors.js";
@@ -45,6 +46,7 @@ export function ruleTestRoute(services: RuleTestServices): ProjectRoute {
       description:
         "As if it were the project's only rule, with the current guards, threshold and logged-in policy. The request context is what " +
         "each session last reported. It uses the latest sessions; `hours` selects those of a time range instead. `requests` says what it matches of the samples of requests without a session. Nothing is stored. " +
+        "`effect` compares the verdicts of these sessions under the rules as they are with those with the draft at `sort_order` among them. " +
         "An account can run one backtest at a time; another is answered 409 until it has ended. It ends when its client disconnects.",
       body: "RuleTestBody",
       answers: { 200: "RuleTestAnswer" },
@@ -54,14 +56,29 @@ export function ruleTestRoute(services: RuleTestServices): ProjectRoute {
   };
 }
 
+function effectView(effect: RuleBacktest["effect"]): RuleEffectAnswer {
+  return {
+    newly_blocked: effect.newlyBlocked,
+    newly_challenged: effect.newlyChallenged,
+    newly_delayed: effect.newlyDelayed,
+    newly_allowed: effect.newlyAllowed,
+    unchanged: effect.unchanged,
+    likely_human: effect.likelyHuman,
+    logged_in: effect.loggedIn,
+    marked_human: effect.markedHuman,
+    shadowed_by: [...effect.shadowedBy],
+    shadows: [...effect.shadows],
+  };
+}
+
 async function testRule(services: RuleTestServices, { project, body, isAborted }: ProjectCall): Promise<Reply> {
   const read = readBodyAs(body, checkRuleTest);
   if (read instanceof Refusal) return refusal(read);
-  const { expression, action, limit, hours, compare_from, compare_to } = read.value;
+  const { expression, action, limit, hours, compare_from, compare_to, sort_order } = read.value;
   const compared = comparedSpan(compare_from, compare_to, limits.trafficDaysMax);
   if (compared instanceof Refusal) return refusal(compared);
   await services.flush();
-  const draft = { expressionSource: expression, action };
+  const draft = { expressionSource: expression, action, sortOrder: sort_order };
   const sessionsMax = limit ?? limits.ruleTestSessionsDefault;
   const slices = services.work.begin(isAborted);
   const nowMs = services.now();
@@ -90,7 +107,7 @@ async function testIn(
   const { fromMs, untilMs } = scope.span ?? { fromMs: nowMs - dayMs, untilMs: null };
   const requests = await testRequests(services, project, draft, { fromMs, untilMs: untilMs ?? nowMs + 1 }, slices);
   if (requests === null) return null;
-  const { evaluated, isSample, matched, byAction, byBand, sample, unavailableFields, warnings } = backtest;
+  const { evaluated, isSample, matched, byAction, byBand, sample, unavailableFields, warnings, effect } = backtest;
   return {
     evaluated,
     ...(scope.span !== null && { is_sample: isSample }),
@@ -101,6 +118,7 @@ async function testIn(
     unavailable_fields: [...unavailableFields],
     warnings: [...warnings],
     requests,
+    effect: effectView(effect),
   };
 }
 
