@@ -1,22 +1,25 @@
-/** A real Firefox passes verdictd's challenge without being asked to. */
+/** A real Firefox that nobody drives passes verdictd's challenge without being asked to. */
 import t from "tap";
-import { openChallengedSite, readyScript, scoredSession } from "../challenge/challenged-site.js";
-import { stepMsMax } from "../support/chromium.js";
-import { launchFirefox, noFirefox } from "../support/firefox.js";
+import { openChallengedSite } from "../challenge/challenged-site.js";
+import { launchFirefoxAlone, noFirefox } from "../support/firefox.js";
 import { waitUntil } from "../support/wait-until.js";
 
 t.test("Firefox", { skip: noFirefox ?? false }, async (t) => {
-  const site = await openChallengedSite(t);
-  const browser = await launchFirefox(t);
-  const page = await browser.newPage();
-  page.setDefaultTimeout(stepMsMax);
-  await page.goto(site.origin);
-  await scoredSession(site, () => page.evaluate(readyScript));
-  await page.goto(`${site.origin}/c/page`);
-  // Not `waitForFunction`, which builds a function in the page: the policy of the challenge page forbids that. A navigation ends an evaluation.
-  const isIn = (): Promise<unknown> =>
-    page.evaluate("document.body.innerText.includes('You are in')").catch(() => false);
-  await waitUntil(isIn, Boolean);
-  // 304 where the page that it loaded itself is still the same.
-  t.match(String((await page.goto(`${site.origin}/c/page`))?.status()), /^(200|304)$/);
+  const answers: [path: string, status: number][] = [];
+  const site = await openChallengedSite(t, (path, status) => {
+    if (/^\/(c\/(first|page)|v1\/challenges)/.test(path)) answers.push([path, status]);
+  });
+  launchFirefoxAlone(t, `${site.origin}/alone`);
+  for (const page of ["/c/first", "/c/page"])
+    await waitUntil(
+      async () => answers.some(([path]) => path === page),
+      (isAnswered) => isAnswered,
+    );
+  t.same(answers, [
+    ["/c/first", 403],
+    ["/v1/challenges", 200],
+    ["/v1/challenges/solution", 200],
+    ["/c/first", 200],
+    ["/c/page", 200],
+  ]);
 });

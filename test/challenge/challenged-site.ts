@@ -8,6 +8,8 @@ export interface Shop {
   readonly tenant: Tenant;
   /** The middlewares' option. */
   readonly requests?: boolean;
+  /** Told of each request that was answered, behind Express. */
+  readonly answered?: (path: string, status: number) => void;
 }
 
 export interface ChallengedSite extends Shop {
@@ -28,8 +30,8 @@ export async function openShop(t: Test): Promise<Shop> {
 }
 
 /** The shop behind Express with the middleware. */
-export async function openChallengedSite(t: Test): Promise<ChallengedSite> {
-  const shop = await openShop(t);
+export async function openChallengedSite(t: Test, answered?: Shop["answered"]): Promise<ChallengedSite> {
+  const shop: Shop = { ...(await openShop(t)), ...(answered && { answered }) };
   return { ...shop, origin: await openExpress(t, shop) };
 }
 
@@ -53,8 +55,11 @@ export interface ShopAnswer {
 const strictPolicy =
   "default-src 'none'; script-src 'self'; connect-src 'self'; worker-src 'self'; require-trusted-types-for 'script'; trusted-types verdictd";
 
+const aloneScript =
+  '(async () => { while ((await fetch("/c/data")).status !== 403) await new Promise((done) => setTimeout(done, 250)); location.assign("/c/first"); })()';
+
 /**
- * What the shop answers: `/` with the SDK, `/form` with a form to `/c/form`, `/cookieless`, `/domain` with the cookie of `shop.test`, `/frame` with
+ * What the shop answers: `/` with the SDK, `/alone` which goes to `/c/first` and `/c/page` by itself once its visitor is challenged, `/form` with a form to `/c/form`, `/cookieless`, `/domain` with the cookie of `shop.test`, `/frame` with
  * `/c/page` in a frame, `/strict` with a strict policy; `/c/page`, `/c/form` and `/c/data`. Null for all others.
  */
 export function shopAnswer(siteKey: string, method: string, path: string): ShopAnswer | null {
@@ -65,6 +70,10 @@ export function shopAnswer(siteKey: string, method: string, path: string): ShopA
   switch (`${method} ${path}`) {
     case "GET /":
       return page("<p>Hello</p>");
+    case "GET /alone":
+      return page(`<script>${aloneScript}</script>`);
+    case "GET /c/first":
+      return page('<script>location.assign("/c/page")</script>');
     case "GET /form":
       return page('<form method="post" action="/c/form"><button>Send</button></form>');
     case "GET /cookieless":

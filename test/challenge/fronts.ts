@@ -72,6 +72,10 @@ async function listen(t: Test, server: Server): Promise<string> {
 
 export const openExpress: OpenFront = (t, shop) => {
   const app = express();
+  app.use((req, res, next) => {
+    res.once("finish", () => shop.answered?.(req.path, res.statusCode));
+    next();
+  });
   app.use((req, res, next) => (ownPaths.includes(req.path) ? forward(shop, req, res) : next()));
   app.use(expressVerdictd(middlewareOptions(shop)));
   app.use((req, res) => {

@@ -1,5 +1,9 @@
 /** Starts the machine's Firefox for tests that need a second real browser. Tests without one are skipped, which CI counts as failed. */
-import { existsSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type Browser, launch } from "puppeteer-core";
 import type { Test } from "tap";
 import { stepMsMax } from "./chromium.js";
@@ -16,4 +20,35 @@ export async function launchFirefox(t: Test): Promise<Browser> {
   const browser = await launch({ browser: "firefox", executablePath, headless: true, timeout: stepMsMax });
   t.teardown(() => browser.close());
   return browser;
+}
+
+/** Settings of a fresh profile that show no page of Firefox's own in place of the one that is opened. */
+const quiet = {
+  "browser.aboutwelcome.enabled": false,
+  "browser.preonboarding.enabled": false,
+  "browser.shell.checkDefaultBrowser": false,
+  "browser.startup.homepage_override.mstone": "ignore",
+  "datareporting.policy.dataSubmissionEnabled": false,
+  "termsofuse.bypassNotification": true,
+};
+
+/**
+ * A headless Firefox that nobody drives: no driver is attached, so `navigator.webdriver` is false as in a visitor's browser, which no setting
+ * of a driven one gives. Opens `url` and is killed at the end of the test.
+ */
+export function launchFirefoxAlone(t: Test, url: string): void {
+  const profile = mkdtempSync(join(tmpdir(), "firefox-"));
+  const settings = Object.entries(quiet).map(
+    (entry) => `user_pref(${entry.map((part) => JSON.stringify(part)).join(", ")});\n`,
+  );
+  writeFileSync(join(profile, "user.js"), settings.join(""));
+  const child = spawn(executablePath, ["--headless", "--no-remote", "--profile", profile, url], { stdio: "ignore" });
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  t.teardown(async () => {
+    child.kill("SIGTERM");
+    const impatience = setTimeout(() => child.kill("SIGKILL"), 20_000);
+    await ended;
+    clearTimeout(impatience);
+    await rm(profile, { recursive: true, force: true, maxRetries: 20 });
+  });
 }
