@@ -51,6 +51,18 @@ export interface RequestEvidence extends BrowserEvidence {
   headerOrder: string;
   lowerCaseNames: boolean;
   httpVersion: HttpVersion;
+  /** The path ends as a script's. */
+  scriptPath: boolean;
+  // of its visit, where the SDK is installed
+  sdkInstalled: boolean;
+  /** Pages without a report. */
+  silentPages: number;
+  /** Tokens that were given and did not come back. */
+  unkeptTokens: number;
+  /** A POST without a token, before which no page was loaded. */
+  pagelessPost: boolean;
+  /** Pages in a row whose numbers rise by one. */
+  walkedPages: number;
   /** A well-formed fingerprint of the TLS client hello. */
   ja4: string;
 }

@@ -25,6 +25,8 @@ export interface VisitEvidence {
   readonly isPagelessPost: boolean | undefined;
   /** Pages in a row whose addresses differ by a number that rises by one. */
   readonly walkedPages: number | undefined;
+  /** True where the SDK is installed, if it was looked up: for POSTs, addresses of scripts, and walks. */
+  readonly isInstalled: true | undefined;
 }
 
 /** Of a request of which no visit is known. */
@@ -33,4 +35,5 @@ export const noVisitEvidence: VisitEvidence = {
   unkeptTokens: undefined,
   isPagelessPost: undefined,
   walkedPages: undefined,
+  isInstalled: undefined,
 };

@@ -17,6 +17,7 @@ import { driverDetections } from "./js-drivers.js";
 import { requestIdentityDetections } from "./request-identity.js";
 import { requestMetadataDetections } from "./request-metadata.js";
 import { requestTransportDetections } from "./request-transport.js";
+import { requestVisitDetections } from "./request-visits.js";
 
 /** All entries, retired ones too: the runner leaves those out, ids stay known for what is stored. */
 export const detections: readonly Detection[] = [
@@ -36,6 +37,7 @@ export const detections: readonly Detection[] = [
   ...requestIdentityDetections,
   ...requestMetadataDetections,
   ...requestTransportDetections,
+  ...requestVisitDetections,
 ];
 
 /** A row of `GET /v1/detections`. */

@@ -84,6 +84,12 @@ export function requestEvidenceOf(request: JudgedRequest, findings: RequestFindi
     headerOrder: lines.order,
     lowerCaseNames: lines.isLowerCase,
     httpVersion: request.httpVersion,
+    scriptPath: /\.m?js$/.test(request.context.path ?? ""),
+    sdkInstalled: findings.visit.isInstalled,
+    silentPages: ofBrowser(findings.visit.silentPages),
+    unkeptTokens: ofBrowser(findings.visit.unkeptTokens),
+    pagelessPost: ofBrowser(findings.visit.isPagelessPost),
+    walkedPages: findings.visit.walkedPages,
     ja4: request.ja4 === undefined || !ja4Start.test(request.ja4) ? undefined : request.ja4,
   };
 }

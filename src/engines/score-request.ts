@@ -6,9 +6,13 @@ import type { FiredDetection } from "../contract/evidence.js";
 import type { JudgedRequest, RequestFindings, RequestScore } from "../contract/judged-request.js";
 import { detections } from "../detections/catalogue.js";
 import { type Detection, strengths } from "../detections/detection.js";
+import { visitCause } from "../detections/request-visits.js";
 import { DetectionRunner } from "./detection-runner.js";
 import { requestEvidenceOf } from "./request-evidence.js";
 import { type CountedOnce, contributionOf, insert, nothingOnce, scoreOf } from "./score.js";
+
+/** As much as what visits show may come to, with all the rest: the score 17, which is `likely_automated` by the usual threshold. */
+const visitsSumMax = 2;
 
 const ofRequests = new DetectionRunner(detections.filter(({ subjects }) => subjects.includes("request")));
 
@@ -26,13 +30,16 @@ export function scoreRequest(request: JudgedRequest, findings: RequestFindings):
   const sorted: FiredDetection[] = [];
   let lacking = 0;
   let rest = 0;
+  let visits = 0;
   for (const each of fired) {
     const contribution = contributionOf(each, fired, once);
     insert(sorted, { id: each.id, contribution });
-    if (isLack(each)) lacking += contribution;
+    if (each.cause === visitCause) visits += contribution;
+    else if (isLack(each)) lacking += contribution;
     else rest += contribution;
   }
-  const sum = Math.min(lacking, strengths.strong) + rest;
+  const others = Math.min(lacking, strengths.strong) + rest;
+  const sum = Math.max(others, Math.min(others + visits, visitsSumMax));
   return {
     score: sum === 0 ? null : scoreOf(sum, sorted[0]!.contribution),
     detectionIds: sorted.map(({ id }) => id),

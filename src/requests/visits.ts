@@ -95,8 +95,11 @@ export class Visits {
   readonly #groups = new Uint16Array(8);
   readonly #words: number[] = [];
 
-  /** `memory` is of `newVisits`; threads that are given the same count together. */
-  constructor(memory: SharedArrayBuffer) {
+  readonly #seesAll: boolean;
+
+  /** `memory` is of `newVisits`; threads that are given the same count together. `seesAll`: no other node may have seen a page of a visit. */
+  constructor(memory: SharedArrayBuffer, seesAll = true) {
+    this.#seesAll = seesAll;
     this.#head = new Int32Array(memory, 0, headWords);
     const [key0, key1, visits, given] = this.#head;
     this.#key = [key0!, key1!];
@@ -109,7 +112,7 @@ export class Visits {
     this.#installed = new InstalledPages(memory, at);
   }
 
-  /** Counts the request, and returns its visit; undefined without token and address, and if the memory could not be had in time. About 2 µs. */
+  /** Counts the request, and returns its visit; undefined without token and address, and if the memory could not be had in time. */
   look(question: VisitQuestion, nowMs: number): VisitFacts | undefined {
     const { projectId, token, given, isAskedAgain } = question;
     const now = clock(nowMs);
@@ -149,15 +152,16 @@ export class Visits {
         evidence: {
           silentPages: silent >= silentMin ? silent : undefined,
           unkeptTokens: unkept >= unkeptMin ? unkept : undefined,
-          isPagelessPost: isPost && token === null && !hadPage ? true : undefined,
+          isPagelessPost: this.#seesAll && isPost && token === null && !hadPage ? true : undefined,
           walkedPages: question.isNavigation ? words[at + V.walkRun]! : undefined,
+          isInstalled: undefined,
         },
       };
     });
     if (facts === undefined) return undefined;
     if (after.settled !== null) this.#countSettled(projectId, after.settled, nowMs);
     if (given !== null && !isAskedAgain) this.#give(given, [now, hash0, hash1, segment, projectId], now);
-    return this.#whereInstalled(facts, projectId, question.path, after.runs, nowMs);
+    return this.#whereInstalled(facts, question, after.runs, nowMs);
   }
 
   /** A report of the SDK was taken for this token, at `nowMs`. */
@@ -222,27 +226,26 @@ export class Visits {
   /** Leaves out what says nothing where the SDK is not installed. */
   #whereInstalled(
     facts: VisitFacts,
-    projectId: number,
-    path: string | undefined,
+    { projectId, path, method }: VisitQuestion,
     runs: readonly SilentRun[],
     nowMs: number,
   ): VisitFacts {
     const { silentPages: silent, unkeptTokens, isPagelessPost, walkedPages } = facts.evidence;
-    if (silent === undefined && unkeptTokens === undefined && isPagelessPost === undefined) return facts;
+    const isOdd = isPosting(method) || (walkedPages ?? 0) >= walkedMin || (path !== undefined && /\.m?js$/.test(path));
+    if (silent === undefined && unkeptTokens === undefined && !isOdd) return facts;
     let counted = 0;
     for (const { segment, pages } of runs) {
       if (this.#installed.isInstalled(projectId, segment, nowMs)) counted += pages;
     }
     const isHere =
-      (unkeptTokens !== undefined || isPagelessPost !== undefined) &&
-      this.#installed.isInstalled(projectId, segmentOf(path), nowMs);
+      (unkeptTokens !== undefined || isOdd) && this.#installed.isInstalled(projectId, segmentOf(path), nowMs);
     return {
       ...facts,
       evidence: {
         ...noVisitEvidence,
         walkedPages,
         silentPages: counted === 0 ? undefined : counted,
-        ...(isHere && { unkeptTokens, isPagelessPost }),
+        ...(isHere && { unkeptTokens, isPagelessPost, isInstalled: true }),
       },
     };
   }
@@ -278,6 +281,7 @@ export class Visits {
 /** Fewer are no evidence; see the detections. */
 const silentMin = 4;
 const unkeptMin = 3;
+const walkedMin = 8;
 const noRuns: readonly SilentRun[] = [];
 
 function isOver(quietMs: number): boolean {

@@ -73,7 +73,7 @@ export function buildVisitorFacts(thread: ThreadContext) {
     addresses,
     signedAgents,
     agentRefresh,
-    visits: new Visits(shared.visits),
+    visits: new Visits(shared.visits, config.store === ""),
     /** Builds what judges a single request. */
     examiner,
   };

@@ -1,0 +1,134 @@
+/** What visits say of requests: only where the SDK is installed, and never more than that a request is likely automated. */
+import t from "tap";
+import { noVisitEvidence } from "../../src/contract/visit-facts.js";
+import { scoreRequest } from "../../src/engines/score-request.js";
+import { newVisits, type VisitQuestion, Visits } from "../../src/requests/visits.js";
+import { navigation } from "./asking.js";
+import { slugsOf } from "./fired.js";
+import { noFindings, requestOf } from "./judged.js";
+
+const start = Date.UTC(2026, 10, 22);
+const page: VisitQuestion = {
+  projectId: 1,
+  address: "192.0.2.1",
+  userAgent: "Browser 1",
+  token: null,
+  given: null,
+  isNavigation: true,
+  method: "GET",
+  path: "/shop/a",
+  target: "/shop/a",
+  lastReportMs: 0,
+  isAskedAgain: false,
+};
+const tokenOf = (n: number) => `sess_${String(n).padStart(28, "A")}`;
+
+/** Visits of people, each of one page below /shop that reports. */
+function installed(visits: Visits, count: number): void {
+  for (let n = 0; n < count; n++) {
+    visits.look({ ...page, token: tokenOf(1000 + n) }, start);
+    visits.report(tokenOf(1000 + n), start + 1000);
+  }
+}
+
+/** What a visitor leaves who loads four pages without a script, then another. */
+function silentVisit(visits: Visits, path: string) {
+  const own = { ...page, token: tokenOf(1), path };
+  for (let n = 0; n < 4; n++) visits.look(own, start + 10_000 * n);
+  return visits.look({ ...own, isNavigation: false }, start + 60_000)?.evidence.silentPages;
+}
+
+t.test("silent pages count where others' pages report, from 20 navigations on", async (t) => {
+  for (const [known, expected] of [
+    [19, undefined],
+    [20, 4],
+  ] as const) {
+    const visits = new Visits(newVisits());
+    installed(visits, known);
+    t.equal(silentVisit(visits, "/shop/b"), expected, `${known} known`);
+  }
+  const visits = new Visits(newVisits());
+  installed(visits, 60);
+  // People who read /blog, where the SDK is not, between pages of /shop.
+  for (let n = 0; n < 20; n++) {
+    const own = { ...page, token: tokenOf(1000 + n) };
+    visits.look({ ...own, path: "/blog/a" }, start + 2000);
+    visits.look(own, start + 20_000);
+  }
+  t.equal(silentVisit(visits, "/blog/b"), undefined, "the SDK is not in /blog");
+  t.equal(silentVisit(visits, "/shop/b") ?? 0, 4);
+});
+
+t.test("a visitor who refuses cookies, and one who posts without a page", async (t) => {
+  const visits = new Visits(newVisits());
+  installed(visits, 20);
+  const answers = [0, 1, 2, 3].map(
+    (n) => visits.look({ ...page, given: tokenOf(n) }, start + n)?.evidence.unkeptTokens,
+  );
+  t.same(answers, [undefined, undefined, undefined, 3]);
+  const post = { ...page, method: "POST", isNavigation: false, address: "192.0.2.2" };
+  t.equal(visits.look(post, start)?.evidence.isPagelessPost, true);
+  t.equal(visits.look({ ...post, token: tokenOf(7) }, start)?.evidence.isPagelessPost, undefined, "it brings a token");
+  visits.look({ ...page, address: "192.0.2.2" }, start);
+  t.equal(visits.look(post, start)?.evidence.isPagelessPost, undefined, "a page was loaded");
+  const memory = newVisits();
+  installed(new Visits(memory), 20);
+  t.equal(
+    new Visits(memory, false).look(post, start)?.evidence.isPagelessPost,
+    undefined,
+    "another node may have seen it",
+  );
+});
+
+t.test("a listing that is walked", async (t) => {
+  const visits = new Visits(newVisits());
+  const walked = [2, 3, 4, 6, 7].map(
+    (n) => visits.look({ ...page, target: `/shop/list?page=${n}&sort=a` }, start)?.evidence.walkedPages,
+  );
+  t.same(walked, [0, 1, 2, 0, 1]);
+});
+
+t.test("a POST from nowhere counts only where the SDK is installed", async (t) => {
+  const post = { ...page, method: "POST", isNavigation: false };
+  for (const [known, expected] of [
+    [0, false],
+    [20, true],
+  ] as const) {
+    const visits = new Visits(newVisits());
+    installed(visits, known);
+    visits.look(page, start);
+    const visit = visits.look(post, start)?.evidence ?? noVisitEvidence;
+    const context = { method: "POST", path: "/shop/a", host: "shop.example", ip: "198.51.100.7" };
+    const headers = [...navigation, ["Origin", "https://shop.example"] as const];
+    const fired = slugsOf(scoreRequest(requestOf(headers, { context }), { ...noFindings, visit }).detectionIds);
+    t.equal(fired.includes("post-from-nowhere"), expected, `${known} known`);
+  }
+});
+
+t.test("people with blockers are never below likely automated", async (t) => {
+  const visit = {
+    ...noVisitEvidence,
+    silentPages: 1000,
+    unkeptTokens: 1000,
+    walkedPages: 100,
+    isPagelessPost: true,
+    isInstalled: true as const,
+  };
+  const judged = (more: object, headers = navigation, method = "GET") =>
+    scoreRequest(
+      requestOf(headers, { context: { method, path: "/shop/a", host: "shop.example", ip: "198.51.100.7" } }),
+      { ...noFindings, visit: { ...noVisitEvidence, ...more } },
+    );
+  t.equal(judged({}).score, null);
+  t.equal(judged({ silentPages: 4 }).score, 27);
+  t.strictSame(slugsOf(judged({ silentPages: 4 }).detectionIds), ["pages-without-script"]);
+  t.equal(judged(visit).score, 27, "all of it together");
+  const from = navigation.map(([name, value]) => [name, name === "Sec-Fetch-Site" ? "same-origin" : value] as const);
+  t.equal(judged(visit, from).score, 27, "and the cookie");
+  for (const left of navigation.map(([name]) => name)) {
+    const headers = navigation.filter(([name]) => name !== left);
+    const alone = judged({}, headers).score ?? 60;
+    const both = judged(visit, headers).score ?? 60;
+    t.ok(both >= Math.min(alone, 16), `without ${left}: ${alone}, then ${both}`);
+  }
+});
