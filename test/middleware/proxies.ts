@@ -40,7 +40,14 @@ http {
 }
 
 /** Caddy with its recipe. */
-export const startCaddy: StartProxy = async (t, { verdictd, privateKey, application, sitePort, folder, answerMs }) => {
+export const startCaddy: StartProxy = (t, addresses) => runCaddy(t, addresses, addresses.answerMs + 200);
+
+/** Caddy with its recipe; the site in front waits `siteMs` for the inner one, in place of the recipe's 500. */
+export async function runCaddy(
+  t: Test,
+  { verdictd, privateKey, application, sitePort, folder, answerMs }: Addresses,
+  siteMs: number,
+): Promise<void> {
   const innerPort = await freePort();
   const text = recipe("Caddyfile", [
     // Cleartext HTTP/2 as well, which is the same to what stands behind it.
@@ -49,7 +56,7 @@ export const startCaddy: StartProxy = async (t, { verdictd, privateKey, applicat
     ["8001", `${innerPort}`],
     ["127.0.0.1:8080", verdictd],
     ["127.0.0.1:3000", application],
-    ["500ms", `${answerMs + 200}ms`],
+    ["500ms", `${siteMs}ms`],
     ["150ms", `${answerMs}ms`],
     ["100ms", `${answerMs}ms`],
     // Visitors are let in at once again after each phase of the outage, so that every phase is seen.
@@ -59,4 +66,4 @@ export const startCaddy: StartProxy = async (t, { verdictd, privateKey, applicat
   writeFileSync(file, text);
   const env = { VERDICTD_PRIVATE_KEY: privateKey, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
   await runProxy(t, ["caddy", "run", "--config", file, "--adapter", "caddyfile"], env, sitePort);
-};
+}

@@ -4,10 +4,10 @@
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createSocketServer } from "node:net";
 import { join } from "node:path";
 import t from "tap";
-import { startCaddy } from "../middleware/proxies.js";
+import { runCaddy, startCaddy } from "../middleware/proxies.js";
 import { missing } from "../middleware/proxy.js";
 import { startVerdictd } from "../middleware/verdictd-process.js";
 import { freePort } from "../support/process.js";
@@ -71,3 +71,38 @@ t.test("Caddy in the usual layouts", { skip: missing("caddy") ?? false }, async 
   t.equal((await fetch(`${base}/block/x`, { method: "OPTIONS", headers: preflight })).status, 200);
   t.equal((await fetch(`${base}/block/x`, { method: "OPTIONS", headers: cookie })).status, 403);
 });
+
+t.test(
+  "whoever the inner site keeps waiting is let in, once and whole",
+  { skip: missing("caddy") ?? false },
+  async (t) => {
+    const reached: string[] = [];
+    const app = createServer((incoming, response) => {
+      let bytes = 0;
+      incoming.on("data", (chunk: Buffer) => {
+        bytes += chunk.length;
+      });
+      incoming.on("end", () => {
+        reached.push(`${incoming.method} ${incoming.url} ${bytes} ${incoming.headers["x-verdict"] ?? "no verdict"}`);
+        response.end();
+      });
+    }).listen(0, "127.0.0.1");
+    const silent = createSocketServer((socket) => socket.on("error", () => socket.destroy())).listen(0, "127.0.0.1");
+    await Promise.all([once(app, "listening"), once(silent, "listening")]);
+    t.teardown(() => {
+      app.closeAllConnections();
+      app.close();
+      silent.close();
+    });
+    const addressOf = (server: { address(): unknown }): string => `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const sitePort = await freePort();
+    const addresses = { verdictd: addressOf(silent), privateKey: "sk_test", application: addressOf(app), sitePort };
+    await runCaddy(t, { ...addresses, folder: t.testdir(), answerMs: 60_000 }, 100);
+    reached.length = 0;
+    const headers = { "X-Verdict": "forged" };
+    const page = await fetch(`http://127.0.0.1:${sitePort}/page?a=b`, { headers });
+    const form = await fetch(`http://127.0.0.1:${sitePort}/form`, { method: "POST", headers, body: "the body" });
+    t.same([page.status, form.status], [200, 200]);
+    t.same(reached, ["GET /page?a=b 0 no verdict", "POST /form 8 no verdict"]);
+  },
+);

@@ -51,7 +51,7 @@ const mark = "  # --- verdictd: from here ---";
 const end = "  # --- verdictd: to here ---";
 
 /** Locations that sites have, before the recipe's own. */
-const layouts = (fastcgi: string, application: string, root: string): string => `
+const layouts = (fastcgi: string, application: string, root: string, phpLines: string): string => `
   client_max_body_size 20m;
   root ${root};
   error_page 404 /not-found.html;
@@ -62,8 +62,7 @@ const layouts = (fastcgi: string, application: string, root: string): string => 
     fastcgi_param SCRIPT_NAME $fastcgi_script_name;
     fastcgi_param REQUEST_METHOD $request_method;
     fastcgi_param CONTENT_LENGTH $content_length;
-    fastcgi_param HTTP_X_VERDICT $verdict;
-    fastcgi_param HTTP_X_VERDICT_ACTION $verdict_action;
+    ${phpLines}
   }
   location /block/wordpress/ { try_files $uri $uri/ /index.php?$args; }
   location /wordpress/ { try_files $uri $uri/ /index.php?$args; }
@@ -97,7 +96,9 @@ t.test("nginx in the usual layouts", { skip: missing("nginx") ?? false }, async 
   // Another site has another project: its key is wrong here, which lets everybody in.
   const second = `server { listen 127.0.0.1:${secondPort}; location / { proxy_pass http://application; }
     ${part.replaceAll(privateKey, "sk_of_another_site")} }`;
-  const text = `${before}${layouts(fastcgi, app.address, root)}${rest}${second}`;
+  // The recipe's own lines for PHP, which are a comment there.
+  const phpLines = site.match(/(?<=# +)fastcgi_param HTTP_X_VERDICT.*;/g)?.join("\n    ") ?? "";
+  const text = `${before}${layouts(fastcgi, app.address, root, phpLines)}${rest}${second}`;
   await runNginx(t, { ...addresses, answerMs: 10_000 }, text);
   const base = `http://127.0.0.1:${sitePort}`;
   const cookie = { Cookie: `service_session=${verdictd.sessionToken}` };
@@ -124,7 +125,9 @@ t.test("nginx in the usual layouts", { skip: missing("nginx") ?? false }, async 
   });
 
   await t.test("what is let in is served as without verdictd, with the verdict", async (t) => {
-    const php = await ask("/shop.php?a=b", { headers: { "X-Verdict": "forged" } });
+    const names = ["X-Verdict", "X-Verdict-Score", "X-Verdict-Action", "X-Verdict-Agent"];
+    const php = await ask("/shop.php?a=b", { headers: Object.fromEntries(names.map((name) => [name, "forged"])) });
+    t.notMatch(php.text, "forged");
     t.match(JSON.parse(php.text), { REQUEST_URI: "/shop.php?a=b", HTTP_X_VERDICT_ACTION: "allow" });
     t.match(JSON.parse(php.text).HTTP_X_VERDICT, /^[a-z_]+$/);
     const post = JSON.parse((await ask("/wordpress/post?p=1")).text);
@@ -176,7 +179,7 @@ t.test("nginx in the usual layouts", { skip: missing("nginx") ?? false }, async 
     await runNginx(
       t,
       own,
-      nginxSite(own).replace(mark, () => `${layouts(fastcgi, app.address, root)}${mark}`),
+      nginxSite(own).replace(mark, () => `${layouts(fastcgi, app.address, root, phpLines)}${mark}`),
     );
     asked.length = 0;
     const { text } = await ask("/wordpress/post", {}, `http://127.0.0.1:${port}`);
