@@ -160,6 +160,8 @@ t.test(
         token: shop.token,
         ...(body !== undefined && { body }),
       });
+    // What the card does not show is kept when the card is saved.
+    t.equal((await ask("PUT", "request-scoring", { skip_paths: ["/health"] })).status, 200);
     const visitor = await strolling(server, shop);
     await askUntil(
       () => ask("GET", `sessions/${visitor}`),
@@ -178,7 +180,13 @@ t.test(
     await card.getByLabel(/^Agents whose signature/).selectOption({ label: "Let the rules decide" });
     await card.getByRole("button", { name: "Save request scoring" }).click();
     await card.getByRole("status").getByText("Saved: request scoring is on.").waitFor();
-    t.same((await ask("GET", "request-scoring")).json, { enabled: true, signed_agents: "rules" });
+    t.same((await ask("GET", "request-scoring")).json, {
+      enabled: true,
+      signed_agents: "rules",
+      skip_paths: ["/health"],
+      hosts: [],
+      issue_tokens: false,
+    });
 
     await desk.go("Rules");
     await page.getByRole("link", { name: "New rule" }).click();
