@@ -32,7 +32,7 @@ export class AccountReads {
     else await new Promise<void>((begin) => account.waiting.push(begin));
     try {
       const slices = this.#work.begin(isAborted);
-      return (await slices.next()) ? await read(slices) : null;
+      return slices.beginNow() || (await slices.next()) ? await read(slices) : null;
     } finally {
       const next = account.waiting.shift();
       if (next !== undefined) next();

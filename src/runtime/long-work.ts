@@ -17,7 +17,19 @@ export class LongWork {
 
   /** A piece of work; nothing of it may be done before `next` says so. */
   begin(isAborted: () => boolean = () => false): Slices {
-    return new Slices(this.#clock, () => this.#nextTick(), isAborted);
+    return new Slices(
+      this.#clock,
+      () => this.#nextTick(),
+      () => this.#takeTick(),
+      isAborted,
+    );
+  }
+
+  /** Takes this tick's slice at once, if nobody has it or waits for one. */
+  #takeTick(): boolean {
+    if (this.#isScheduled) return false;
+    this.#schedule();
+    return true;
   }
 
   /** Resolves when it is this caller's turn: one after another, each on a tick of its own. */
@@ -43,18 +55,35 @@ export class LongWork {
 export class Slices {
   readonly #clock: () => number;
   readonly #nextTick: () => Promise<void>;
+  readonly #takeTick: () => boolean;
   readonly #isAborted: () => boolean;
   #endsMs = 0;
 
-  constructor(clock: () => number, nextTick: () => Promise<void>, isAborted: () => boolean) {
+  constructor(
+    clock: () => number,
+    nextTick: () => Promise<void>,
+    takeTick: () => boolean,
+    isAborted: () => boolean,
+  ) {
     this.#clock = clock;
     this.#nextTick = nextTick;
+    this.#takeTick = takeTick;
     this.#isAborted = isAborted;
   }
 
   /** Whether the slice is used up: time to call `next`. About 50 ns. */
   get isOver(): boolean {
     return this.#clock() >= this.#endsMs;
+  }
+
+  /**
+   * Begins the first slice at once where nothing else of this kind runs in this tick, so that a short list is answered in the callback in which it was
+   * asked for, as a pipelined request has to be. False: ask `next`.
+   */
+  beginNow(): boolean {
+    if (!this.#takeTick()) return false;
+    this.#endsMs = this.#clock() + limits.workSliceMs;
+    return true;
   }
 
   /** Resolves when the next slice begins: true, or false when whoever asked has gone and the work is to end. */
