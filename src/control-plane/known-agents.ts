@@ -7,7 +7,7 @@ import type { SignedAgentList } from "../contract/signed-agents.js";
 import type { VerifiedBotCatalogue } from "../contract/verified-bots.js";
 
 /** The lists in force. */
-export interface AgentLists {
+export interface NamedAgentLists {
   readonly signed: SignedAgentList;
   readonly verified: VerifiedBotCatalogue;
   readonly declared: DeclaredBotCatalogue;
@@ -18,7 +18,7 @@ export interface AgentLists {
  * Signed agents, verified and declared bots of an `ai_` category, and agents with marks, in the order of their names. Names are compared without regard
  * to case; the surest list gives a row its name and category, and marks give it their source before the others do.
  */
-export function knownAgents({ signed, verified, declared, marks }: AgentLists): AgentRow[] {
+export function knownAgents({ signed, verified, declared, marks }: NamedAgentLists): AgentRow[] {
   const rows = new Map<string, AgentRow & { isOperatorKnown: boolean }>();
   const add = (
     certainty: AgentCertainty,
@@ -58,7 +58,7 @@ export function knownAgents({ signed, verified, declared, marks }: AgentLists): 
 }
 
 /** Whether every list that knows this name, in lower case, takes a signature or an address as proof: nobody can copy it. False for an unknown name. */
-export function isProvedOnly({ signed, verified, declared, marks }: AgentLists, name: string): boolean {
+export function isProvedOnly({ signed, verified, declared, marks }: NamedAgentLists, name: string): boolean {
   const has = (entries: readonly { readonly name: string }[]): boolean =>
     entries.some((entry) => entry.name.toLowerCase() === name);
   return (has(signed.agents) || has(verified.entries)) && !has(declared.entries) && !has(marks.entries);

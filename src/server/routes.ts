@@ -4,7 +4,7 @@ import type { Project } from "../contract/entities.js";
 import { defaultPlans } from "../contract/plans.js";
 import { auditPage } from "../control-plane/audit.js";
 import { ExceptionWarnings } from "../control-plane/exception-warnings.js";
-import { type AgentLists, isProvedOnly } from "../control-plane/known-agents.js";
+import { isProvedOnly, type NamedAgentLists } from "../control-plane/known-agents.js";
 import { eraseSession } from "../control-plane/sessions-erase.js";
 import { Stats } from "../control-plane/stats.js";
 import { accountRoutes } from "../http/handlers/control-plane/account.js";
@@ -231,7 +231,7 @@ function exceptionWarnings(
 }
 
 /** The lists that know agents, as they are now. */
-function agentListsOf(visitors: VisitorFacts): AgentLists {
+function agentListsOf(visitors: VisitorFacts): NamedAgentLists {
   const { signedAgents, verifiedBotCatalogues, declaredBotCatalogues, agentMarkCatalogues } = visitors;
   return {
     signed: signedAgents.list(),

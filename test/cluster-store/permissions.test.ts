@@ -7,8 +7,21 @@ import { rowCommands, storeAclRules } from "../../src/cluster-store/permissions.
 
 const folder = resolve(fileURLToPath(import.meta.url), "../../../../src/cluster-store");
 
-/** Words that are arguments of commands, and codes of errors. */
-const otherWords = ["BLOCK", "BYLEX", "COUNT", "LIMIT", "MATCH", "MAXLEN", "REV", "STREAMS", "NOAUTH", "WRONGTYPE"];
+/** Words that are arguments of commands, and codes of errors, of sockets too. */
+const otherWords = [
+  "BLOCK",
+  "BYLEX",
+  "COUNT",
+  "LIMIT",
+  "MATCH",
+  "MAXLEN",
+  "REV",
+  "STREAMS",
+  "NOAUTH",
+  "WRONGTYPE",
+  "ECONNREFUSED",
+  "ECONNRESET",
+];
 
 t.test("every command of src/cluster-store is in the list", async (t) => {
   const ofConnections = storeAclRules.map((rule) => rule.slice(1).toUpperCase());

@@ -1,15 +1,15 @@
 /** `GET /v1/agents`: the public list of agents that are known by name. */
 import type { AgentsAnswer } from "../../../contract/api-answers.js";
-import { type AgentLists, knownAgents } from "../../../control-plane/known-agents.js";
+import { knownAgents, type NamedAgentLists } from "../../../control-plane/known-agents.js";
 import { jsonType } from "../../reply.js";
 import type { PublicRoute } from "../../route.js";
 
 /** Reads each list in force; the same object until another one is. */
-type ListReaders = { readonly [K in keyof AgentLists]: () => AgentLists[K] };
+type ListReaders = { readonly [K in keyof NamedAgentLists]: () => NamedAgentLists[K] };
 
 /** Needs no credential. The text is made anew only after an import. */
 export function agentsRoute(read: ListReaders): PublicRoute {
-  let made: { readonly from: AgentLists; readonly body: string } | null = null;
+  let made: { readonly from: NamedAgentLists; readonly body: string } | null = null;
   return {
     method: "get",
     path: "/v1/agents",
@@ -33,7 +33,7 @@ export function agentsRoute(read: ListReaders): PublicRoute {
   };
 }
 
-function isSame(one: AgentLists, other: AgentLists): boolean {
+function isSame(one: NamedAgentLists, other: NamedAgentLists): boolean {
   return (
     one.signed === other.signed &&
     one.verified === other.verified &&
@@ -42,7 +42,7 @@ function isSame(one: AgentLists, other: AgentLists): boolean {
   );
 }
 
-function listText(lists: AgentLists): string {
+function listText(lists: NamedAgentLists): string {
   const data = knownAgents(lists);
   return JSON.stringify({ data, meta: { count: data.length, version: lists.marks.version } } satisfies AgentsAnswer);
 }
