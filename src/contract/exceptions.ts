@@ -78,7 +78,7 @@ export interface ExceptedVisitor {
   readonly sessionToken?: string | undefined;
   readonly ip?: string | undefined;
   readonly userAgent?: string | undefined;
-  /** Names of the agents or bots that he is, or says that he is. */
+  /** Names of the agents or bots that he is, as far as nothing denies it. */
   readonly agents: readonly string[];
 }
 

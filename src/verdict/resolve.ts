@@ -214,12 +214,13 @@ function union(first: readonly number[], second: readonly number[]): number[] {
 
 /** The project's exception for this visitor, by what the asking side says of him or else by what his session last reported. */
 function letThrough(
-  { exceptions = null, state, sessionToken, request, context, agent, nowMs }: DecideInput,
+  { exceptions = null, state, sessionToken, context, agent, nowMs }: DecideInput,
   proved: ProvedBot | null,
 ): LetThrough | null {
   if (exceptions === null) return null;
   const last = state?.last;
-  const agents = [proved?.name, request?.declaredBot?.name, agent?.()?.name].filter((name) => name !== undefined);
+  // Not every name that a user agent has: a spoofed one is nobody's.
+  const agents = [proved?.name, agent?.()?.name].filter((name) => name !== undefined);
   const visitor = {
     sessionToken: state === null ? undefined : (sessionToken ?? undefined),
     ip: context.ip ?? last?.ip,

@@ -82,6 +82,16 @@ for (const [name, { subject, in: inside, out }] of Object.entries(requests)) {
   });
 }
 
+t.test("an exception for an agent does not let through who only takes its name", async (t) => {
+  const one = await blocking("spoofed");
+  const { json } = await make(one, { agent: "gptbot" });
+  const reason = `Let through until ${json.expires_at}.`;
+  t.match(await judge(one, asAgent("GPTBot/1.2")), { action: "allow", reason });
+  const spoofed = await judge(one, { ...asAgent("GPTBot/1.2"), ip: "192.0.2.1" });
+  t.equal(spoofed.action, "block", "its operator has no such address");
+  t.notOk("agent" in spoofed);
+});
+
 t.test("an address counts as the request's or else as the session's own", async (t) => {
   const one = await blocking("own");
   const token = await service.ingest(one, batch("except02", 3), { "x-forwarded-for": "203.0.113.9" });
