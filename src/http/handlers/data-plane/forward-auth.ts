@@ -110,7 +110,9 @@ export function forwardAuthRoutes(services: ForwardAuthServices): RawRoute[] {
         if (verdict.action === "block") {
           services.onBlocked(holder.project.id, question.sessionToken, context.ip, exchange.requestId);
         }
-        return verdictReply({ verdict, agent, freshToken }, holder, headers, context, exchange.requestId);
+        // Rules compare hosts without a port; the page names the site as its visitor does.
+        const asSent = { ...context, host: headers.get(headerSets[path].names.host) ?? "" };
+        return verdictReply({ verdict, agent, freshToken }, holder, headers, asSent, exchange.requestId);
       };
       const judged = services.requestVerdicts.judge(holder.project, question);
       return judged instanceof Promise ? judged.then(reply).catch(failed) : reply(judged);
