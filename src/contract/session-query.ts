@@ -36,7 +36,7 @@ export interface SessionQueryBody {
   /** Exclusive. Default: now. */
   to?: string;
   /** What to count the matched sessions by. Not with `cursor`. */
-  group_by?: SessionDimension[] & tags.MaxItems<12>;
+  group_by?: SessionDimension[] & tags.MaxItems<13>;
   /** Values of each group; default 10. */
   top?: number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<100>;
   /** Sessions of the page; default 50. */

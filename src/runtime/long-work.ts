@@ -59,12 +59,7 @@ export class Slices {
   readonly #isAborted: () => boolean;
   #endsMs = 0;
 
-  constructor(
-    clock: () => number,
-    nextTick: () => Promise<void>,
-    takeTick: () => boolean,
-    isAborted: () => boolean,
-  ) {
+  constructor(clock: () => number, nextTick: () => Promise<void>, takeTick: () => boolean, isAborted: () => boolean) {
     this.#clock = clock;
     this.#nextTick = nextTick;
     this.#takeTick = takeTick;
