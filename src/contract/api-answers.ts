@@ -179,9 +179,11 @@ export interface PuzzleAnswer {
     cost: Count;
     /**
      * Signed with the rest. Of the first puzzle: the session, when it was made, the rule that asked (0: not known), and the time of the challenge that
-     * counts for the rule. Of the others: the first one's nonce, and the place in the list.
+     * counts for the rule; and HMACs of all that the others say and of all derived keys. Of the others: the first one's nonce, and the place in the list.
      */
-    data: { session: string; issued_at_ms: number; rule: Count; counted_at_ms: number } | { place: Count; set: string };
+    data:
+      | { session: string; issued_at_ms: number; rule: Count; counted_at_ms: number; others: string; keys: string }
+      | { place: Count; set: string };
     /** Seconds since the epoch. */
     expiresAt: Count;
     keyLength: Count;

@@ -20,7 +20,7 @@ import {
   type Tenant,
   toolHeaders,
 } from "../http-additive/service.js";
-import { batch, browserHeaders } from "../support/batches.js";
+import { automatedBatch, batch, browserHeaders, event } from "../support/batches.js";
 import { solutionOf } from "../support/challenges.js";
 import { storeMarks } from "../support/stored-session.js";
 import { waitUntil } from "../support/wait-until.js";
@@ -248,7 +248,10 @@ async function askDataPlane(ask: AskOperation, one: Tenant, lapsed: Tenant): Pro
 
 async function askChallenges(ask: AskOperation, service: Service, one: Tenant, lapsed: Tenant): Promise<void> {
   const site = (key: string) => ({ headers: { ...browserHeaders, "x-service-site-key": key } });
-  const sent = await service.ask("POST", "/v1/events", { ...site(one.siteKey), body: batch("openapi5") });
+  const begin = (body: object) => service.ask("POST", "/v1/events", { ...site(one.siteKey), body });
+  const environment = { ...event("openapi5", { webdriver: false }), type: "env" };
+  const sent = await begin({ session_token: null, events: [environment] });
+  const driven = await begin(automatedBatch("openapi6"));
   const body = { session_token: sent.json.session_token, solution: "e30=" };
   const challenges = "/v1/challenges";
   const solution = "/v1/challenges/solution";
@@ -265,6 +268,12 @@ async function askChallenges(ask: AskOperation, service: Service, one: Tenant, l
   const solved = { ...body, solution: await solutionOf(issued.json) };
   await ask(200, "post", solution, solution, { ...site(one.siteKey), body: solved });
   await ask(409, "post", solution, solution, { ...site(one.siteKey), body: solved });
+  // A program is refused when it has solved its challenge, and for a while after that.
+  const refused = { session_token: driven.json.session_token };
+  const made = await ask(200, "post", challenges, challenges, { ...site(one.siteKey), body: refused });
+  const tried = { ...refused, solution: await solutionOf(made.json) };
+  await ask(403, "post", solution, solution, { ...site(one.siteKey), body: tried });
+  await ask(403, "post", challenges, challenges, { ...site(one.siteKey), body: refused });
 }
 
 /** The rule with this id matches every session that scores below 30; it blocks when this is called, and again afterwards. */
