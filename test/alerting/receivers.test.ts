@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
 import t, { type Test } from "tap";
 import { messageBody } from "../../src/alerting/messages.js";
 import { sendWebhook } from "../../src/alerting/send-webhook.js";
@@ -28,10 +29,10 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Resolves with the next line that the process prints. */
-async function lineOf(child: ChildProcess): Promise<string> {
-  const [piece] = (await once(child.stdout!, "data")) as [Buffer];
-  return piece.toString().trim();
+/** The lines that the process prints, however it writes them. */
+function linesOf(child: ChildProcess): () => Promise<string> {
+  const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
+  return async () => String((await lines.next()).value);
 }
 
 for (const [name, program, file] of [
@@ -52,12 +53,12 @@ for (const [name, program, file] of [
       child.kill();
       await ended;
     });
-    t.equal(await lineOf(child), "listening");
+    const nextLine = linesOf(child);
+    t.equal(await nextLine(), "listening");
     const url = `http://127.0.0.1:${port}/`;
     const sent = { url, body: messageBody({ kind: "webhook" }, message), arePrivateAllowed: true, nowMs: Date.now() };
-    const printed = lineOf(child);
     t.match(await sendWebhook({ ...sent, secret }), { isDelivered: true, status: 204 });
-    t.equal(await printed, 'Under attack (Shop & <Co>): path == "/login"');
+    t.equal(await nextLine(), 'Under attack (Shop & <Co>): path == "/login"');
     t.match(await sendWebhook({ ...sent, secret: "another secret" }), { status: 401 });
     t.match(await sendWebhook({ ...sent, secret, nowMs: Date.now() - 600_000 }), { status: 401 }, "an old one again");
   });

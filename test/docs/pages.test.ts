@@ -131,7 +131,7 @@ t.test("the documentation", async (t) => {
       "log format": "/docs/operations#the-log",
       bench: "/docs/performance#performance",
       "make a rule": "/docs/rules#make-a-rule",
-      sessions: "/docs/analysis#find-sessions",
+      sessions: "/docs/analysis#find-sessions-and-requests",
       "logged in policy": "/docs/concepts#logged-in-visitors",
       chalenge: "/docs/challenge#challenge",
     };
