@@ -11,7 +11,6 @@ import type { ServeConfig } from "../config/config.js";
 import type { HealthAnswer } from "../contract/api-answers.js";
 import { dayMs } from "../contract/durations.js";
 import { Exceptions } from "../control-plane/exceptions.js";
-import { isNewerRelease } from "../http/uws.js";
 import type { WaitingOptions } from "../http/waiting-server.js";
 import { limits } from "../limits.js";
 import { isServed } from "../live/running.js";
@@ -59,7 +58,7 @@ export async function startServers(
   // Loaded while the first thread starts.
   const operationsLoaded = import("./admin-operations.js");
   const first = await startServer(config, log, parts, { shared, number: 0 });
-  sayParser(log);
+  await sayParser(log);
   if (!config.noAgentFetch) first.startAgentRefresh();
   const threads: HttpThread[] = [];
   const stopSweeping = sweepRegularly(config, log, first);
@@ -114,7 +113,9 @@ export async function startServers(
 }
 
 /** Says which release of the HTTP parser the host could load: what the older one can't read is answered 505. */
-function sayParser(log: Logger): void {
+async function sayParser(log: Logger): Promise<void> {
+  // Not imported above: where it can't be loaded, the thread's start says so in one line.
+  const { isNewerRelease } = await import("../http/uws.js");
   if (isNewerRelease) log.info({ parser: "newer" }, "HTTP parser");
   else {
     log.info(

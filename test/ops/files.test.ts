@@ -24,7 +24,6 @@ const browser = { "accept-encoding": "gzip, deflate, br, zstd" };
 const stored = [
   "/sdk.js",
   "/sdk-probes.js",
-  "/sdk-agents.js",
   "/console",
   "/console/console.js",
   "/console/console.css",
@@ -33,7 +32,7 @@ const stored = [
   "/demo/demo.css",
 ];
 /** Completed when the server starts: compressed by gzip only, when first asked for. */
-const made = ["/docs", "/docs/api", "/v1/detections"];
+const made = ["/sdk-agents.js", "/docs", "/docs/api", "/v1/detections"];
 
 t.test("each file comes plain, by brotli and by gzip, and is the same", async (t) => {
   for (const path of [...stored, ...made]) {

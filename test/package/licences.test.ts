@@ -33,6 +33,7 @@ t.test("the texts are verdictd's, each package's, and those of what its native p
     "weak-lru-cache",
     "Network",
     "Declared",
+    "Marks",
     "Node.js",
   ]);
   const words = ["OpenLDAP Public License", "LZ4 Library", "Alex Hultman"];
