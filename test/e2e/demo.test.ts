@@ -57,7 +57,7 @@ t.test("headless automation on /demo ends in a bot band, with reasons that name 
       await page.keyboard.press("/");
       await page.keyboard.type("sessions");
       const first = page.locator("#search-results a").first();
-      await first.filter({ hasText: /^Find sessions$/ }).waitFor();
+      await first.filter({ hasText: /^Find sessions and requests$/ }).waitFor();
       await page.keyboard.press("Escape");
       await page.keyboard.type("logged in policy");
       await page.getByRole("link", { name: "Concepts: Logged-in visitors" }).waitFor();
