@@ -20,6 +20,7 @@ const menu = {
     ["integrate", "Integrate"],
     ["requests", "Judging requests"],
     ["challenge", "Challenge"],
+    ["protect", "What to protect how"],
     ["rules", "Rules"],
     ["tuning", "Tuning"],
     ["analysis", "Find sessions"],

@@ -39,6 +39,36 @@ export const ruleRecipes: readonly RuleRecipe[] = [
     note: "Everybody’s first page view has no session: use it where people come from another of your pages.",
   },
   {
+    name: "A challenge for forms and fast reading without a session",
+    expression: 'NOT has_session AND NOT cleared AND (method == "POST" OR requests_per_minute > 5)',
+    action: "challenge",
+    note: "Let webhooks, probes and your own programs in above it. Who blocks scripts can’t pass: say on the page how else to reach you. Pictures count unless they are skipped.",
+  },
+  {
+    name: "A challenge for calls of /api without a session",
+    expression: 'NOT has_session AND NOT cleared AND path starts_with "/api/"',
+    action: "challenge",
+    note: "Only for an API that your own pages call: let them pass the challenge when it answers 403. Programs of others need a key, and a rule that allows them above this one.",
+  },
+  {
+    name: "A challenge for visits whose pages run no script",
+    expression: "visit_silent_pages >= 4 AND NOT cleared",
+    action: "challenge",
+    note: "Turn on issueToken (proxies: issue_tokens) first. People who block scripts have such pages too, and can’t pass: never block by it.",
+  },
+  {
+    name: "A challenge for visits that keep no cookie",
+    expression: "cookie_kept == false AND visit_pages > 5 AND NOT cleared",
+    action: "challenge",
+    note: "Turn on issueToken (proxies: issue_tokens) first. People who refuse cookies are challenged on every page: never block by it.",
+  },
+  {
+    name: "A challenge for probable bots",
+    expression: 'band in {"likely_automated", "confident_automated"}',
+    action: "challenge",
+    note: "Put Block definite bots above it. Sessions that are confident_automated are refused a pass; likely_automated ones pass if they do the work.",
+  },
+  {
     name: "More than 120 requests a minute from an address",
     expression: "requests_per_minute > 120",
     action: "block",

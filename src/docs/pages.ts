@@ -4,7 +4,14 @@
 import { type DocumentedRoute, openApiDocument } from "../contract/openapi.js";
 import { accessTable } from "./access-table.js";
 import { apiReference } from "./api-reference.js";
-import { configurationTable, detectionsTable, eventsTable, fieldsTable, staticExtensionsList } from "./reference.js";
+import {
+  configurationTable,
+  detectionsTable,
+  eventsTable,
+  fieldsTable,
+  pagePartExtensionsList,
+  staticExtensionsList,
+} from "./reference.js";
 
 /** A rendered page with its marks `<!-- generated: NAME -->`. */
 export interface RenderedPage {
@@ -30,6 +37,7 @@ export function docPages(rendered: readonly RenderedPage[], routes: readonly Doc
     events: eventsTable,
     fields: fieldsTable,
     "static-extensions": staticExtensionsList,
+    "page-part-extensions": pagePartExtensionsList,
   };
   return rendered.map(({ path, html }) => {
     for (const [mark, name] of html.matchAll(generatedMark)) {

@@ -8,7 +8,7 @@ import type { JsonSchema } from "../contract/route-doc.js";
 import { detections, publicCatalogue } from "../detections/catalogue.js";
 import { operatorsOfType } from "../rules/check.js";
 import { fields } from "../rules/fields.js";
-import { staticExtensions } from "../verdict/static-resource.js";
+import { pagePartExtensions, staticExtensions } from "../verdict/static-resource.js";
 import { code, escapeHtml, prose, table } from "./html.js";
 import { schemaWords } from "./schema-words.js";
 
@@ -79,7 +79,16 @@ function typesOf(schema: JsonSchema | undefined, schemas: Readonly<Record<string
 
 /** Extensions by which a path counts as a static resource. */
 export function staticExtensionsList(): string {
-  return `<p>${[...staticExtensions].map(code).join(" ")}</p>`;
+  return extensionsList(staticExtensions);
+}
+
+/** Those by which a path counts as a part of a page. */
+export function pagePartExtensionsList(): string {
+  return extensionsList(pagePartExtensions);
+}
+
+function extensionsList(extensions: ReadonlySet<string>): string {
+  return `<p>${[...extensions].map(code).join(" ")}</p>`;
 }
 
 /** Keys whose name says nearly all; the others are described where the type is declared. */

@@ -25,7 +25,7 @@ import {
   setCookieValue,
 } from "../contract/session-cookie.js";
 import { noUserAgent, rulePath } from "../contract/visitor-request.js";
-import { isStaticResource } from "../verdict/static-resource.js";
+import { isPagePart, isStaticResource } from "../verdict/static-resource.js";
 import { challengeResponse } from "./challenge-page.js";
 import { checkPages, type DenialPages, type DenialResponse, denialResponse } from "./denial-page.js";
 
@@ -57,7 +57,10 @@ export interface GuardOptions<Challenge> {
    * default 0. 400 is good for a POST that matters. Means `requests`.
    */
   readonly waitForReport?: number | ((request: SeenRequest) => number | undefined);
-  /** Does not ask for static resources (by the extension of the path); default false. */
+  /**
+   * What is not asked about, by the extension of the path: `true` all static resources, `false` none; default GET and HEAD requests of the parts of
+   * pages (pictures, styles, scripts, fonts), which would otherwise count in `requests_per_minute`.
+   */
   readonly skipStatic?: boolean;
   /**
    * What the application's router takes no notice of in a path. Express and Fastify are asked themselves: by default Express ignores `case` and
@@ -234,7 +237,7 @@ export class Guard<Challenge> {
       const seen = { ...read, ip: this.#awaited("clientIp", read.ip) };
       const context = contextOf(seen, new Set(this.#routerIgnores ?? seen.ignores ?? []));
       const token = sessionTokenOf(seen.header(this.#headerName), seen.header("cookie"), this.#cookieName);
-      if (this.#options.skipStatic === true && isStaticResource(context.path ?? "")) {
+      if (this.#skipsStatic(context)) {
         return this.#visitOf(failOpen(null), token, context);
       }
       const { requests, issueToken = false, waitForReport } = this.#options;
@@ -303,6 +306,11 @@ export class Guard<Challenge> {
   /** Reports that code of the customer's threw. */
   reportHook(message: string, cause: unknown): void {
     this.client.report({ reason: "hook_threw", message: `${message}; the visitor was let in`, cause });
+  }
+
+  #skipsStatic({ path = "", method = "" }: RequestContext): boolean {
+    const { skipStatic } = this.#options;
+    return skipStatic === undefined ? isPagePart(method, path) : skipStatic && isStaticResource(path);
   }
 
   #visitOf(

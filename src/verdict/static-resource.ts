@@ -12,19 +12,33 @@ export const staticExtensions: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
+/** Those of them of which pages are made: pictures, styles, scripts and fonts. Documents, archives, data, sound and films are what people come for. */
+export const pagePartExtensions: ReadonlySet<string> = new Set(
+  "avif bmp css eot gif ico jpeg jpg js jxl map mjs otf png svg svgz ttf wasm webmanifest webp woff woff2".split(" "),
+);
+
 /**
  * True when the path of `target` (see `rulePath`) names a static resource. A path that servers read in different ways does not count: a last segment
  * with path parameters (`/checkout;.css`) or with an encoded delimiter (`/checkout%2F.css`, `/checkout%00.css`), and a path that was cut for its
  * length.
  */
 export function isStaticResource(target: string): boolean {
+  return hasExtensionOf(staticExtensions, target);
+}
+
+/** True when a request only reads a part of a page, by the same reading of its path. */
+export function isPagePart(method: string, target: string): boolean {
+  return (method === "GET" || method === "HEAD") && hasExtensionOf(pagePartExtensions, target);
+}
+
+function hasExtensionOf(extensions: ReadonlySet<string>, target: string): boolean {
   // Most paths have no extension, so they return here.
   if (!target.includes(".") && !target.includes("%")) return false;
   const path = rulePath(target);
   if (path === undefined || path.length >= cutLength || path.startsWith("/.well-known/")) return false;
   const name = path.slice(path.lastIndexOf("/") + 1);
   const dot = name.lastIndexOf(".");
-  return dot > 0 && staticExtensions.has(name.slice(dot + 1).toLowerCase()) && !ambiguous.test(name);
+  return dot > 0 && extensions.has(name.slice(dot + 1).toLowerCase()) && !ambiguous.test(name);
 }
 
 /** Least length of a cut path: the cut also drops a part of an encoded octet, and then dots, at its end. */

@@ -85,9 +85,30 @@ async function checkAttaching(t: Test, start: StartApp, { verdictd, client }: Ri
     verdict: { verdict: "not_computed", requestId: null },
   });
   t.equal(asked.length, askedBefore, "a static resource is not asked about");
+  await checkSkippedParts(t, start, client(), cookie);
 
   const login = await fetch(`${app}/login`, { method: "POST", headers: cookie });
   t.match((await login.json()) as LoggedIn, { ok: true, assertedAt: /^\d{4}-/ });
+}
+
+/** By default pictures, styles, scripts and fonts are not asked about; what people come for is, and so is a POST. */
+async function checkSkippedParts(
+  t: Test,
+  start: StartApp,
+  client: VerdictClient,
+  cookie: Record<string, string>,
+): Promise<void> {
+  const paths: string[] = [];
+  const onVerdict = ({ context }: Visit) => paths.push(`${context.method} ${context.path}`);
+  const app = await start(t, { client, onVerdict });
+  for (const path of ["/a.png", "/a.css", "/a.js?v=1", "/a.woff2", "/list.pdf", "/feed.xml"])
+    await seen(app, path, cookie);
+  await (await fetch(`${app}/login.css`, { method: "POST", headers: cookie })).arrayBuffer();
+  t.same(paths, ["GET /list.pdf", "GET /feed.xml", "POST /login.css"]);
+  paths.length = 0;
+  const strict = await start(t, { client, skipStatic: false, onVerdict });
+  await seen(strict, "/a.png", cookie);
+  t.same(paths, ["GET /a.png"], "unless nothing is to be skipped");
 }
 
 async function checkActing(t: Test, start: StartApp, { verdictd, client }: Rig): Promise<void> {

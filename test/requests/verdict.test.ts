@@ -382,6 +382,27 @@ const recipeRequests: Readonly<Record<string, { readonly taken: readonly Told[];
     taken: [{ path: "/search?q=a", headers: navigation }],
     left: [{ path: "/shop", headers: navigation }],
   },
+  "A challenge for forms and fast reading without a session": {
+    taken: [{ method: "POST", path: "/contact", ip: "198.51.100.31", headers: navigation }],
+    left: [{ method: "GET", path: "/contact", ip: "198.51.100.32", headers: navigation }],
+  },
+  "A challenge for calls of /api without a session": {
+    taken: [{ path: "/api/prices", headers: navigation }],
+    left: [{ path: "/prices", headers: navigation }],
+  },
+  // Four pages older than 5 s: the field has tests of its own.
+  "A challenge for visits whose pages run no script": {
+    taken: [],
+    left: [{ headers: navigation }],
+  },
+  "A challenge for visits that keep no cookie": {
+    taken: [],
+    left: [{ ip: "198.51.100.33", headers: navigation }],
+  },
+  "A challenge for probable bots": {
+    taken: [{ headers: agentHeaders("GPTBot/1.2") }],
+    left: [{ headers: navigation }],
+  },
   "More than 120 requests a minute from an address": {
     taken: [],
     left: [{ ip: "198.51.100.120" }],
@@ -447,6 +468,17 @@ t.test("the console's recipes take the requests that they are for, and leave oth
     const { taken, left } = recipeRequests[name]!;
     for (const request of taken) t.equal((await project.judge(request)).json.action, action, name);
     for (const request of left) t.equal((await project.judge(request)).json.action, otherwise, name);
+    if (name.includes("fast reading")) {
+      for (let request = 2; request <= 5; request++) await project.judge(left[0]!);
+      t.equal((await project.judge(left[0]!)).json.action, action, "the sixth of a minute");
+    }
+    if (name.includes("no cookie")) {
+      const body = { request: { ip: "198.51.100.34", headers: navigation }, issue_token: true };
+      const page = async () =>
+        (await server.ask("POST", "/v1/verdict", { token: project.privateKey, body })).json.action;
+      for (let before = 1; before <= 5; before++) t.equal(await page(), otherwise);
+      t.equal(await page(), action, "the sixth page");
+    }
     if (!name.includes("120")) continue;
     const before = Array.from({ length: 119 }, () => project.judge(left[0]!));
     for (const { json } of await Promise.all(before)) t.equal(json.action, "allow");

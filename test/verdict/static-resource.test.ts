@@ -1,6 +1,11 @@
 /** Which paths are static resources. */
 import t from "tap";
-import { isStaticResource, staticExtensions } from "../../src/verdict/static-resource.js";
+import {
+  isPagePart,
+  isStaticResource,
+  pagePartExtensions,
+  staticExtensions,
+} from "../../src/verdict/static-resource.js";
 
 t.test("every listed extension is static, in any case, with or without a query", async (t) => {
   for (const extension of staticExtensions) {
@@ -82,5 +87,25 @@ t.test("what names a static resource is the path that rules see, in whatever spe
     `/${"a".repeat(507)}.css/checkout`,
   ]) {
     t.equal(isStaticResource(path), false, path.slice(-40));
+  }
+});
+
+t.test("parts of pages are static resources that a page loads, read with GET or HEAD", async (t) => {
+  for (const extension of pagePartExtensions) {
+    t.ok(staticExtensions.has(extension), extension);
+    t.equal(isPagePart("GET", `/a.${extension}?v=1`), true, extension);
+  }
+  t.equal(isPagePart("HEAD", "/a.png"), true);
+  for (const method of ["POST", "PUT", "OPTIONS", "get", ""]) t.equal(isPagePart(method, "/a.png"), false, method);
+  for (const path of [
+    "/list.pdf",
+    "/prices.csv",
+    "/feed.xml",
+    "/film.mp4",
+    "/checkout;.css",
+    "/checkout%2F.css",
+    "/png",
+  ]) {
+    t.equal(isPagePart("GET", path), false, path);
   }
 });
