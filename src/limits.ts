@@ -638,4 +638,8 @@ export const limits = {
   reportEveryMs: 1000,
   /** ms after its end at which a minute is looked at: all threads have told of it. */
   reportLateMs: 2500,
+  /** Bytes of lines of an HTTP thread that wait for the event log's file; more are dropped. */
+  eventLogBytesMax: 4 * MIB,
+  /** Between tries to write an event log that could not be written; its lines meanwhile are dropped. */
+  eventLogRetryMs: 1000,
 } as const;

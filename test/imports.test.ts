@@ -30,6 +30,7 @@ const allowed: Record<string, readonly string[] | null> = {
   cluster: ["limits", "node:"],
   auth: ["limits", "errors", "contract", "store", "node:"],
   live: ["limits", "contract", "node:"],
+  "event-log": ["limits", "node:"],
   incidents: ["limits", "contract", "rules"],
   alerting: ["limits", "errors", "contract", "rules", "store", "net", "runtime", "incidents", "control-plane", "node:"],
   "control-plane": [
@@ -134,6 +135,7 @@ const allowed: Record<string, readonly string[] | null> = {
     "rules",
     "incidents",
     "alerting",
+    "event-log",
     "piscina",
     "node:",
   ],

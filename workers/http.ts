@@ -13,6 +13,7 @@ endOnFault(log);
 port.on("message", async (order: HttpThreadOrder) => {
   if (typeof order === "object") server.useNetwork(order.network);
   else if (order === "drain") server.drain();
+  else if (order === "reopen-event-log") server.reopenEventLog();
   else if (order === "reload-certificate") {
     const fault = await server.reloadCertificate().then(
       () => null,

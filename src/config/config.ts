@@ -250,6 +250,11 @@ export const serveOptions = {
     false,
     "allow channels of alerts at loopback and private addresses, by http too; default: the internet by https only",
   ),
+  "event-log": option(
+    file,
+    "",
+    "file to which blocks, challenges, incidents, alerts and changes are appended as JSON lines; opened anew on SIGHUP",
+  ),
   "console-url": option(
     consoleUrl,
     "",

@@ -18,10 +18,12 @@ import type { Store } from "../store/store.js";
 import { bandOfSession } from "../verdict/bands.js";
 
 /** The outcome of a challenge, for the counts. `rule` 0 means that no known rule asked for it, or that another challenge of the session counts. */
-export type ChallengeEvent = { readonly projectId: number; readonly rule: number } & (
-  | { readonly what: "issued" | "failed" }
-  | { readonly what: "passed"; readonly tookMs: number }
-);
+export type ChallengeEvent = {
+  readonly projectId: number;
+  readonly rule: number;
+  readonly token: string;
+  readonly visitor: AskingVisitor;
+} & ({ readonly what: "issued" | "failed" } | { readonly what: "passed"; readonly tookMs: number });
 
 /** What challenges need; `onEvent` is called for each challenge that is issued, passed or failed. */
 export interface ChallengesOptions {
@@ -96,7 +98,7 @@ export class Challenges {
     try {
       const data = { session: token, issued_at_ms: nowMs, rule, counted_at_ms: countedAtMs };
       const puzzles = await makePuzzles(this.#keysOf(project), work, data, expiresAt);
-      onEvent({ projectId: project.id, rule: isCounted ? rule : 0, what: "issued" });
+      onEvent({ projectId: project.id, rule: isCounted ? rule : 0, token, visitor, what: "issued" });
       return { puzzles, expiresAtMs: expiresAt * 1000 };
     } finally {
       this.#making--;
@@ -116,15 +118,16 @@ export class Challenges {
   async solve(project: Project, token: string, solution: string, visitor: SolvingVisitor): Promise<number | Refusal> {
     const { store, onEvent, now } = this.#options;
     const nowMs = now();
+    const told = { projectId: project.id, token, visitor };
     const checked = checkSolution(this.#keysOf(project), solution, nowMs);
     if (typeof checked === "string") {
-      onEvent({ projectId: project.id, rule: 0, what: "failed" });
+      onEvent({ ...told, rule: 0, what: "failed" });
       return refuse("invalidPayload", faults[checked]);
     }
     const { data, nonce, expiresAt } = checked.parameters;
     const { rule } = data;
     if (data.session !== token) {
-      onEvent({ projectId: project.id, rule, what: "failed" });
+      onEvent({ ...told, rule, what: "failed" });
       return refuse("invalidPayload", "solution: the challenge was made for another session");
     }
     const id = decodeSessionToken(token);
@@ -141,18 +144,18 @@ export class Challenges {
     const outcome = await store.rows.change(sessionKey(project.id, id), (record) => decision.of(record), mark);
     const { refusal, passedBeforeMs, atMs } = decision;
     if (outcome === "used") {
-      onEvent({ projectId: project.id, rule, what: "failed" });
+      onEvent({ ...told, rule, what: "failed" });
       return refuse("challengeUsed", "this solution was used already; ask for another challenge");
     }
     if (refusal !== null) {
-      onEvent({ projectId: project.id, rule, what: "failed" });
+      onEvent({ ...told, rule, what: "failed" });
       return refusal;
     }
     if (outcome === "gone") return goneSession;
     // Of the challenges that a session asked for beside the one that counts, its first pass counts, whichever it is of.
     const countedRule = passedBeforeMs < data.counted_at_ms ? rule : 0;
     const tookMs = Math.max(0, nowMs - data.issued_at_ms);
-    onEvent({ projectId: project.id, rule: countedRule, what: "passed", tookMs });
+    onEvent({ ...told, rule: countedRule, what: "passed", tookMs });
     return atMs;
   }
 

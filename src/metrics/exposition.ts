@@ -474,6 +474,11 @@ const rows: readonly Row[] = [
   gauge("verdictd_blocks_stored", "Recorded blocks in the store.", ({ state }) => one(state.blocksStored)),
   counter("verdictd_blocks_recorded_total", "Blocks recorded.", service("blocksRecorded")),
   counter("verdictd_blocks_failed_total", "Blocks that could not be recorded.", service("blocksFailed")),
+  counter(
+    "verdictd_event_log_dropped_total",
+    "Lines of the event log that were dropped: the file is too slow, or can't be written.",
+    service("eventLogDropped"),
+  ),
   gauge(
     "verdictd_event_loop_delay_seconds",
     "Delay of an HTTP thread's event loop over the last half minute to minute.",

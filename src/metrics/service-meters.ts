@@ -25,6 +25,7 @@ const names = [
   "contactsShed",
   "blocksRecorded",
   "blocksFailed",
+  "eventLogDropped",
   "verdictFailures",
   "verdictsUnanswered",
   "verdictsOverRuleBudget",

@@ -18,6 +18,8 @@ export interface OperationsOptions extends CertificateOptions {
   readonly buffers: () => readonly ThreadBuffers[];
   /** Makes all HTTP threads use the current files of `--ip-database`; rejects when one can't be used, and changes nothing. */
   readonly reloadNetwork: () => Promise<void>;
+  /** Makes all HTTP threads open the file of `--event-log` anew. */
+  readonly reopenEventLog: () => void;
 }
 
 /** Running operations; `close` ends the admin address and its signal handlers. */
@@ -58,6 +60,7 @@ export async function startOperations(options: OperationsOptions): Promise<Opera
   });
   let reloading = Promise.resolve();
   const onHangUp = (): void => {
+    options.reopenEventLog();
     certificate.reloadLater();
     // One after another, if the signal comes more than once.
     reloading = reloading.then(() => reloadNetwork(options));

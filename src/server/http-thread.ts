@@ -59,6 +59,8 @@ export interface RunningServer {
   readiness(): Readiness;
   /** Keeps the keys of signed agents fresh from now on; for one thread of a process. */
   startAgentRefresh(): void;
+  /** Makes this thread open its event log anew. */
+  reopenEventLog(): void;
   /** Takes what a further thread judged from this port. */
   takeReports(port: MessagePort): void;
   /** From now on `/readyz` says that the server is not ready; it goes on serving. */
@@ -189,6 +191,7 @@ export async function startServer(
     await services.alerting
       .close()
       .catch((err: unknown) => outages.failed(err, "counts for baselines could not be stored"));
+    await services.events?.close();
     services.reverseDns.close();
     await services.agentRefresh.stop();
     await services.feed.close();
@@ -241,6 +244,7 @@ export async function startServer(
       routeLabels: meters.routeLabels,
       readiness: () => readiness.all(),
       startAgentRefresh: () => services.agentRefresh.start(),
+      reopenEventLog: () => services.events?.reopen(),
       takeReports: (port) => services.alerting.takeReports(port),
       drain: () => {
         isStopping = true;

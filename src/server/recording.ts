@@ -12,6 +12,7 @@ import { Timelines } from "../recording/timelines.js";
 import { TrafficCounter } from "../recording/traffic.js";
 import { TrafficReader } from "../recording/traffic-reader.js";
 import { RuleBudgetWatch } from "../verdict/rule-budget-watch.js";
+import type { EventRecorder } from "./event-log.js";
 import type { ThreadContext } from "./thread-context.js";
 import type { VisitorFacts } from "./visitor-facts.js";
 
@@ -19,13 +20,19 @@ import type { VisitorFacts } from "./visitor-facts.js";
 export type Recording = ReturnType<typeof buildRecording>;
 
 /** Everything here collects in memory; `flush*` writes. */
-export function buildRecording(thread: ThreadContext, credentials: Credentials, visitors: VisitorFacts) {
+export function buildRecording(
+  thread: ThreadContext,
+  credentials: Credentials,
+  visitors: VisitorFacts,
+  eventLog: EventRecorder | null = null,
+) {
   const { config, log, store, meters, outages, now } = thread;
   const traffic = new TrafficCounter(store);
   const { addresses, declaredBotOf, claimOf } = visitors;
   const judged = new JudgedTraffic({ addresses, declaredBotOf, claimOf, ipStorage: config.ipStorage });
   const judgedRecords = new JudgedRecords(store, now, config.requestSamples);
   judged.observe(judgedRecords);
+  if (eventLog !== null) judged.observe(eventLog);
   const blocks = new Blocks(store, now, config.httpThreads);
   /** Writes the blocks that are due, or all of them. Never rejects. */
   const flushBlocks = (isAll = false): Promise<void> =>
@@ -55,12 +62,16 @@ export function buildRecording(thread: ThreadContext, credentials: Credentials, 
     feed: new VerdictFeed(),
     tokenUses: new TokenUses(store, now, (err) => outages.failed(err, "the last use of a token could not be stored")),
     overBudget,
-    ...buildChallenges(thread, traffic),
+    ...buildChallenges(thread, traffic, eventLog),
   };
 }
 
 /** Records the challenges that sessions get and pass, and which rule asked for each. */
-function buildChallenges({ store, meters, shared, now }: ThreadContext, traffic: TrafficCounter) {
+function buildChallenges(
+  { store, meters, shared, now }: ThreadContext,
+  traffic: TrafficCounter,
+  eventLog: EventRecorder | null,
+) {
   const challengingRules = new ChallengingRules(shared.challengingRules);
   const askedSessions = new AskedSessions(shared.askedSessions);
   const challenges = new Challenges({
@@ -74,6 +85,7 @@ function buildChallenges({ store, meters, shared, now }: ThreadContext, traffic:
       const counts = { [event.what]: 1, ...(event.what === "passed" && { passedMs: event.tookMs }) };
       traffic.countChallenge(event.projectId, event.rule, counts, now());
       meters.challenges.add(event.projectId, event.rule, counts);
+      eventLog?.onChallenge(event);
     },
     now,
   });

@@ -31,7 +31,12 @@ export interface HttpThreadData {
 }
 
 /** A message from the first HTTP thread to a further one. */
-export type HttpThreadOrder = "drain" | "reload-certificate" | "stop" | { readonly network: SharedArrayBuffer };
+export type HttpThreadOrder =
+  | "drain"
+  | "reload-certificate"
+  | "reopen-event-log"
+  | "stop"
+  | { readonly network: SharedArrayBuffer };
 
 /** A message from a further HTTP thread: one when it listens, then the result of each order to reload (`null` means done). */
 export type HttpThreadReport = { readonly listening: ThreadBuffers } | { readonly reloaded: string | null };
@@ -92,6 +97,10 @@ export async function startServers(
       buffers: () => [first.buffers, ...threads.map(({ buffers }) => buffers)],
       reloadCertificate: async () => {
         await Promise.all([first.reloadCertificate(), ...threads.map(reloadCertificateOf)]);
+      },
+      reopenEventLog: () => {
+        first.reopenEventLog();
+        for (const { worker } of threads) worker.postMessage("reopen-event-log" satisfies HttpThreadOrder);
       },
       reloadNetwork: async () => {
         const network = await loadNetworkFacts(config.ipDatabase);

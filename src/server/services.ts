@@ -7,6 +7,7 @@ import { IngestQueue } from "../ingest/queue.js";
 import { limits } from "../limits.js";
 import { buildAlerting } from "./alerting.js";
 import { buildControlPlane } from "./control-plane.js";
+import { buildEventLog } from "./event-log.js";
 import { buildRecording } from "./recording.js";
 import { buildRoutes } from "./routes.js";
 import { type ThreadContext, type ThreadParts, threadContext } from "./thread-context.js";
@@ -18,8 +19,9 @@ export function buildServices(parts: ThreadParts) {
   const thread = threadContext(parts);
   const controlPlane = buildControlPlane(thread);
   const visitors = buildVisitorFacts(thread);
-  const recording = buildRecording(thread, controlPlane.credentials, visitors);
-  const alerting = buildAlerting(thread, controlPlane, visitors, recording);
+  const eventLog = buildEventLog(thread);
+  const recording = buildRecording(thread, controlPlane.credentials, visitors, eventLog);
+  const alerting = buildAlerting(thread, controlPlane, visitors, recording, eventLog?.alerting);
   const verdicts = buildVerdicts(thread, controlPlane, visitors, recording, alerting);
   const queue = buildQueue(thread);
   const routes = buildRoutes({ thread, controlPlane, visitors, recording, alerting, verdicts, queue });
@@ -43,6 +45,7 @@ export function buildServices(parts: ThreadParts) {
     tokenUses,
     feed,
     alerting,
+    events: eventLog?.events ?? null,
     queue,
     routes,
   };

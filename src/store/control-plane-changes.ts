@@ -17,21 +17,38 @@ export interface LoggedChange<T> {
 export async function changeControlPlane<T>(store: Store, change: () => LoggedChange<T>): Promise<T> {
   const recent = recentOf(store);
   let written: AuditEntry[] = [];
+  let made: readonly NewAuditEntry[] = [];
   const logged = (): T => {
     const { result, entries } = change();
+    made = entries;
     written = entries.map((entry) => logChange(store, entry, recent));
     return result;
   };
   if (store.changes !== undefined) {
     const result = await store.changes.run(logged);
     remember(store, written);
+    tell(store, made);
     return result;
   }
-  return store.root.childTransaction(() => {
-    const result = logged();
+  const result = await store.root.childTransaction(() => {
+    const done = logged();
     raiseRevision(store);
-    return result;
+    return done;
   });
+  tell(store, made);
+  return result;
+}
+
+const observers = new WeakMap<Store, (entry: NewAuditEntry) => void>();
+
+/** From now on `observer` is told of each change that this thread logs, once it is stored; of each alone, also where the log counts several as one. */
+export function observeChanges(store: Store, observer: (entry: NewAuditEntry) => void): void {
+  observers.set(store, observer);
+}
+
+function tell(store: Store, made: readonly NewAuditEntry[]): void {
+  const observer = observers.get(store);
+  if (observer !== undefined) for (const entry of made) observer(entry);
 }
 
 /** As `changeControlPlane`, for rows that no verdict depends on: on one host the revision stays. */
