@@ -1,6 +1,19 @@
 /** The console's only way to the server: typed calls of the API with the account token. Throws `ApiFault` for every refusal. */
 
 import type {
+  AlertAnswer,
+  AlertBody,
+  AlertChangeBody,
+  AlertsAnswer,
+  AlertTestAnswer,
+  AlertTestBody,
+  ChannelBody,
+  ChannelsAnswer,
+  DeliveriesAnswer,
+  DeliveryAnswer,
+  NewChannelAnswer,
+} from "../contract/alerts.js";
+import type {
   AccountAnswer,
   ChallengeSettingsAnswer,
   DetectionsAnswer,
@@ -37,6 +50,8 @@ import type {
   TokenBody,
 } from "../contract/control.js";
 import type { Role } from "../contract/entities.js";
+import type { ExceptionAnswer, ExceptionBody, ExceptionRow, ExceptionsAnswer } from "../contract/exceptions.js";
+import type { IncidentAnswer, IncidentsAnswer } from "../contract/incidents.js";
 import type {
   BlocksAnswer,
   SessionAnswer,
@@ -47,6 +62,7 @@ import type {
 import type { MarkAnswer, MarkBody, MarksAnswer } from "../contract/marks.js";
 import type { SessionDeletionAnswer, SessionDeletionBody } from "../contract/session-deletion.js";
 import type { SessionQueryAnswer, SessionQueryBody } from "../contract/session-query.js";
+import type { CrawlersAnswer } from "../contract/traffic-answers.js";
 
 /** A refusal of the server, or (status 0) no answer at all. */
 export class ApiFault extends Error {
@@ -145,6 +161,39 @@ export class Api {
     this.#ask<void>("DELETE", `${of(project)}/sessions/${encodeURIComponent(token)}/mark`);
   marks = (project: number, cursor: string | null) =>
     this.#ask<MarksAnswer>("GET", `${of(project)}/marks?${pageQuery(cursor)}`);
+  /** All of a project, at most a thousand: the oldest first. */
+  exceptions = async (project: number): Promise<readonly ExceptionRow[]> =>
+    (await this.#askAll<ExceptionsAnswer>(`${of(project)}/exceptions`)).data;
+  letThrough = (project: number, body: ExceptionBody) =>
+    this.#ask<ExceptionAnswer>("POST", `${of(project)}/exceptions`, body);
+  endException = (project: number, exception: number) =>
+    this.#ask<void>("DELETE", `${of(project)}/exceptions/${exception}`);
+
+  /** The latest first. */
+  incidents = (project: number, state: "open" | "all", limit: number) =>
+    this.#ask<IncidentsAnswer>("GET", `${of(project)}/incidents?${new URLSearchParams({ state, limit: `${limit}` })}`);
+  muteIncident = (project: number, incident: number, hours: number) =>
+    this.#ask<IncidentAnswer>("POST", `${of(project)}/incidents/${incident}/mute`, { hours });
+
+  alerts = (project: number) => this.#ask<AlertsAnswer>("GET", `${of(project)}/alerts`);
+  createAlert = (project: number, body: AlertBody) => this.#ask<AlertAnswer>("POST", `${of(project)}/alerts`, body);
+  changeAlert = (project: number, alert: number, body: AlertChangeBody) =>
+    this.#ask<AlertAnswer>("PATCH", `${of(project)}/alerts/${alert}`, body);
+  removeAlert = (project: number, alert: number) => this.#ask<void>("DELETE", `${of(project)}/alerts/${alert}`);
+  testAlert = (project: number, body: AlertTestBody, signal: AbortSignal) =>
+    this.#askInTurn<AlertTestAnswer>(`${of(project)}/alerts/test`, body, signal);
+  channels = (project: number) => this.#ask<ChannelsAnswer>("GET", `${of(project)}/channels`);
+  createChannel = (project: number, body: ChannelBody) =>
+    this.#ask<NewChannelAnswer>("POST", `${of(project)}/channels`, body);
+  removeChannel = (project: number, channel: number) => this.#ask<void>("DELETE", `${of(project)}/channels/${channel}`);
+  testChannel = (project: number, channel: number) =>
+    this.#ask<DeliveryAnswer>("POST", `${of(project)}/channels/${channel}/test`);
+  deliveries = (project: number, channel: number) =>
+    this.#ask<DeliveriesAnswer>("GET", `${of(project)}/channels/${channel}/deliveries`);
+
+  crawlers = (project: number, from: Date) =>
+    this.#ask<CrawlersAnswer>("GET", `${of(project)}/crawlers?${new URLSearchParams({ from: from.toISOString() })}`);
+
   blockOf = (project: number, reference: string) =>
     this.#ask<BlocksAnswer>("GET", `${of(project)}/blocks?${new URLSearchParams({ reference })}`);
   /** Counts from `from` until now. */

@@ -1,6 +1,7 @@
 /** The console as a whole: signed out the sign-in form, signed in the frame of navigation around the page that is open. */
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { AccountAnswer, ProjectRow } from "../contract/api-answers.js";
+import type { AccountAnswer, ProjectRow, TokenRow } from "../contract/api-answers.js";
+import { AccessContext, accessOf } from "./access.js";
 import { Api } from "./api.js";
 import { forgetToken, storedProject, storedToken, storeProject, storeToken } from "./credential.js";
 import { hashOf, hashOfProject, type PageName, type Place, replaceHash, usePlace } from "./location.js";
@@ -8,6 +9,7 @@ import type { ProjectPageProperties } from "./page-properties.js";
 import { BlocksPage } from "./pages/blocks.js";
 import { BotsPage } from "./pages/bots.js";
 import { ChangesPage } from "./pages/changes.js";
+import { ExceptionsPage } from "./pages/exceptions.js";
 import { ExplorePage } from "./pages/explore.js";
 import { KeysPage } from "./pages/keys.js";
 import { MembersPage } from "./pages/members.js";
@@ -50,6 +52,7 @@ const projectPages: readonly (readonly [PageName, string])[] = [
   ["explore", "Explore"],
   ["sessions", "Sessions"],
   ["blocks", "Blocks"],
+  ["exceptions", "Exceptions"],
   ["rules", "Rules"],
   ["settings", "Settings"],
   ["keys", "Keys"],
@@ -66,8 +69,8 @@ function Frame({ token, signOut }: { readonly token: string; readonly signOut: (
   const api = useMemo(() => new Api(token, () => signOut("The token is no longer valid: sign in again.")), [token]);
   const place = usePlace();
   const home = useResource(async () => {
-    const [account, projects] = await Promise.all([api.account(), api.projects()]);
-    return { account, projects: projects.data };
+    const [account, projects, own] = await Promise.all([api.account(), api.projects(), ownToken(api)]);
+    return { account, projects: projects.data, access: accessOf(account.role, own) };
   }, [api]);
   const projects = home.value?.projects ?? [];
   const own = (wanted: number | null) => projects.find(({ id }) => id === wanted);
@@ -100,18 +103,30 @@ function Frame({ token, signOut }: { readonly token: string; readonly signOut: (
       <main id="content" tabIndex={-1}>
         <Fault of={home.fault} />
         {home.value !== undefined && (
-          <OpenPage
-            place={place}
-            api={api}
-            project={project}
-            hasProjects={projects.length > 0}
-            signOut={signOut}
-            onProjects={() => void home.reload()}
-          />
+          <AccessContext.Provider value={home.value.access}>
+            {!home.value.access.mayWrite && <p class="notice read-only">{home.value.access.why}</p>}
+            <OpenPage
+              place={place}
+              api={api}
+              project={project}
+              hasProjects={projects.length > 0}
+              signOut={signOut}
+              onProjects={() => void home.reload()}
+            />
+          </AccessContext.Provider>
         )}
       </main>
     </>
   );
+}
+
+/** The token that this console uses, as its list has it; null where the list can't be read. */
+async function ownToken(api: Api): Promise<TokenRow | null> {
+  try {
+    return (await api.tokens()).data.find(({ current }) => current) ?? null;
+  } catch {
+    return null;
+  }
 }
 
 interface TopBarProperties {
@@ -204,6 +219,8 @@ function OpenPage({ place, api, project, hasProjects, signOut, onProjects }: Ope
       );
     case "blocks":
       return <BlocksPage key={project.id} {...of} query={query} />;
+    case "exceptions":
+      return <ExceptionsPage key={project.id} {...of} />;
     case "rules":
       return item === null ? (
         <RulesPage key={project.id} {...of} />

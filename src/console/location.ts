@@ -7,6 +7,7 @@ const pageNames = [
   "explore",
   "sessions",
   "blocks",
+  "exceptions",
   "rules",
   "settings",
   "keys",
@@ -58,7 +59,8 @@ export function hashOfProject(project: number): string {
 
 function placeOf(hash: string): Place {
   const end = hash.indexOf("?");
-  const [, name = "", item = ""] = (end < 0 ? hash : hash.slice(0, end)).split("/");
+  // "#explore" is "#/explore", as people write it.
+  const [name = "", item = ""] = (end < 0 ? hash : hash.slice(0, end)).replace(/^#?\/?/, "").split("/");
   const page = name === "" ? "overview" : (pageNames.find((each) => each === name) ?? null);
   const query = new URLSearchParams(end < 0 ? "" : hash.slice(end));
   const project = Number(query.get(projectName)) || null;

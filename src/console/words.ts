@@ -59,6 +59,16 @@ export function shortTime(iso: string): string {
 /** Time of day to the second, in the operator's zone. */
 export const clockTime = (date: Date): string => clock.format(date);
 
+/** The operator's time zone as people name it, with what it is ahead of UTC now: "Europe/Berlin, UTC+1". */
+export function zone(): string {
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  const ahead = -new Date().getTimezoneOffset();
+  const minutes = Math.abs(ahead) % 60;
+  const hours = Math.floor(Math.abs(ahead) / 60);
+  const offset = ahead === 0 ? "" : `${ahead < 0 ? "−" : "+"}${hours}${minutes === 0 ? "" : `:${minutes}`}`;
+  return timeZone === "UTC" ? timeZone : `${timeZone}, UTC${offset}`;
+}
+
 /** "1 rule", "2 rules". */
 export function plural(value: number, noun: string): string {
   return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;

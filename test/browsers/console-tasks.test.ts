@@ -4,8 +4,8 @@
  */
 import { readFileSync } from "node:fs";
 import type { Route } from "playwright-core";
-import t, { type Test } from "tap";
-import { Desk, ofColour, readVerdict, traffic } from "../console/desk.js";
+import t from "tap";
+import { Desk, look, readVerdict, traffic } from "../console/desk.js";
 import { launch, noChromium } from "../support/chromium.js";
 import { askUntil, firstTenant, startServer } from "../support/server.js";
 
@@ -21,23 +21,6 @@ const browser = await launch(t);
 const at = `/v1/projects/${tenant.projectId}`;
 const asked = (method: string, path: string, body?: unknown) =>
   server.ask(method, path, { token: tenant.token, ...(body !== undefined && { body }) });
-
-/** Wide and as on a phone, light and dark, with what axe has to say of each. */
-async function look(t: Test, desk: Desk, name: string): Promise<void> {
-  t.same(await desk.barriers(), [], `${name}, light`);
-  const sizes = process.env["CONSOLE_PICTURES"] ? { wide: [1440, 900], phone: [390, 844] } : { phone: [390, 844] };
-  for (const [size, [width, height]] of Object.entries(sizes)) {
-    await desk.page.setViewportSize({ width: width!, height: height! });
-    t.equal(await desk.overflow(), 0, `${name} fits ${width} px`);
-    for (const colorScheme of ["light", "dark"] as const) {
-      await desk.page.emulateMedia({ colorScheme });
-      await desk.picture(`${name}-${size}-${colorScheme}`);
-    }
-    t.same(await desk.barriers(ofColour), [], `${name}, ${size}, dark`);
-    await desk.page.emulateMedia({ colorScheme: "light" });
-  }
-  await desk.page.setViewportSize({ width: 1280, height: 900 });
-}
 
 const desk = await Desk.open(t, browser, server);
 const { page } = desk;

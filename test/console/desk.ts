@@ -133,6 +133,25 @@ export class Desk {
   }
 }
 
+/** Wide and as on a phone, light and dark, with what axe has to say of each. */
+export async function look(t: Test, desk: Desk, name: string): Promise<void> {
+  t.same(await desk.barriers(), [], `${name}, light`);
+  const sizes = process.env["CONSOLE_PICTURES"]
+    ? { wide: [1440, 900], laptop: [1280, 900], phone: [390, 844] }
+    : { phone: [390, 844] };
+  for (const [size, [width, height]] of Object.entries(sizes)) {
+    await desk.page.setViewportSize({ width: width!, height: height! });
+    t.equal(await desk.overflow(), 0, `${name} fits ${width} px`);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await desk.page.emulateMedia({ colorScheme });
+      await desk.picture(`${name}-${size}-${colorScheme}`);
+    }
+    t.same(await desk.barriers(ofColour), [], `${name}, ${size}, dark`);
+    await desk.page.emulateMedia({ colorScheme: "light" });
+  }
+  await desk.page.setViewportSize({ width: 1280, height: 900 });
+}
+
 /** Runs in the page. */
 function focusedName(): string {
   // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM

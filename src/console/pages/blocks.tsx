@@ -1,4 +1,6 @@
 /** Recorded blocks, the latest first, with a search over those that were read. */
+import { useState } from "preact/hooks";
+import type { ExceptionRow } from "../../contract/exceptions.js";
 import type { BlockRow } from "../../contract/log-answers.js";
 import { timeAround } from "../explore-view.js";
 import { hashOf, useAddressed } from "../location.js";
@@ -8,6 +10,7 @@ import { Fault, Folded, FreshnessLine, Loaded, PageTitle, ReadOlder, SearchField
 import { useResource } from "../resource.js";
 import { bandWords, count, plural } from "../words.js";
 import { ExploredBand, ExploredDetection, ExploredNumber, ExploredText } from "./explored.js";
+import { exceptionsOf, LetThroughButton, LetThroughDialog, LetThroughUntil, type Subjects } from "./let-through.js";
 import { noNames, RuleLink, ruleNames } from "./rule-link.js";
 
 /** Pages of 100 that one press of the button reads. */
@@ -24,6 +27,9 @@ export function BlocksPage({ api, project, query }: AddressedPageProperties) {
     [api, project],
   );
   const rules = useResource(async () => ruleNames(await api.rules(project)), [api, project]);
+  /** The block whose visitor is about to be let through. */
+  const [letting, setLetting] = useState<BlockRow | null>(null);
+  const exceptions = useResource(() => api.exceptions(project), [api, project]);
   const names = rules.value ?? noNames;
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const reference = referenceForm.test(search.trim().toLowerCase()) ? search.trim().toLowerCase() : null;
@@ -62,7 +68,7 @@ export function BlocksPage({ api, project, query }: AddressedPageProperties) {
             <Fault of={log.fault ?? referred.fault} />
             <Table
               caption="Recorded blocks, the latest first"
-              columns={columnsOf(names)}
+              columns={columnsOf(names, exceptions.value ?? [], setLetting)}
               rows={found}
               rowKey={(row) => row.id}
               empty={
@@ -76,8 +82,23 @@ export function BlocksPage({ api, project, query }: AddressedPageProperties) {
           </>
         )}
       </Loaded>
+      {letting !== null && (
+        <LetThroughDialog
+          api={api}
+          project={project}
+          subjects={subjectsOf(letting)}
+          reference={letting.references.at(-1)}
+          onDone={() => exceptions.reload()}
+          onClose={() => setLetting(null)}
+        />
+      )}
     </>
   );
+}
+
+/** Whom one could let through so that this would not have been blocked. */
+function subjectsOf({ session_token, ip }: BlockRow): Subjects {
+  return [...(session_token === null ? [] : [{ session_token }]), ...(ip === null ? [] : [{ ip }])];
 }
 
 /** As block pages show it: the id of the answer. */
@@ -92,56 +113,75 @@ function textOf(row: BlockRow, names: ReadonlyMap<number, string>): string {
 /** Around the time of the block. */
 const at = ({ created_at }: BlockRow) => ({ time: timeAround(created_at) });
 
-const columnsOf = (names: ReadonlyMap<number, string>) => [
+const columnsOf = (
+  names: ReadonlyMap<number, string>,
+  exceptions: readonly ExceptionRow[],
+  onLetThrough: (row: BlockRow) => void,
+) => [
   {
     name: "When",
     cell: (row: BlockRow) => (
       <>
         <Time at={row.created_at} />
         {row.references.length > 0 && (
-          <code class="wrap dim" title={`Reference as the block page shows it: ${row.references.join(", ")}`}>
-            {" "}
+          <code class="line dim" title={`Reference as the block page shows it: ${row.references.join(", ")}`}>
             {row.references.at(-1)}
           </code>
         )}
+        {row.count > 1 && <span class="line dim">{plural(row.count, "time")} in a minute</span>}
       </>
     ),
   },
-  { name: "Band", cell: (row: BlockRow) => <ExploredBand band={row.verdict} {...at(row)} /> },
   {
-    name: "Score",
-    cell: (row: BlockRow) => <ExploredNumber field="score" value={row.score} zero="none" {...at(row)} />,
-    isNumber: true,
+    name: "Band and score",
+    cell: (row: BlockRow) => (
+      <>
+        <ExploredBand band={row.verdict} {...at(row)} />{" "}
+        <span class="line">
+          {row.score > 0 && "score "}
+          <ExploredNumber field="score" value={row.score} zero="no score" {...at(row)} />
+        </span>
+      </>
+    ),
   },
   { name: "Path", cell: (row: BlockRow) => <ExploredText field="path" value={row.path} {...at(row)} /> },
-  { name: "Times", cell: (row: BlockRow) => count(row.count), isNumber: true },
-  { name: "Reason", cell: (row: BlockRow) => <Folded text={row.reason} /> },
   {
-    name: "Detections",
-    cell: (row: BlockRow) =>
-      row.detection_ids.map((id) => (
-        <span key={id}>
-          <ExploredDetection id={id} {...at(row)} />{" "}
-        </span>
-      )),
+    name: "Rule and reason",
+    cell: (row: BlockRow) => (
+      <>
+        <RuleLink id={row.rule_id} names={names} />
+        <Folded text={row.reason} />
+        {row.detection_ids.map((id) => (
+          <span key={id}>
+            <ExploredDetection id={id} {...at(row)} />{" "}
+          </span>
+        ))}
+      </>
+    ),
   },
-  { name: "Rule", cell: (row: BlockRow) => <RuleLink id={row.rule_id} names={names} /> },
   {
     name: "Visitor",
-    cell: (row: BlockRow) =>
-      row.session_token === null ? (
-        <span>
-          <span class="dim">No session, </span>
+    cell: (row: BlockRow) => (
+      <>
+        {row.session_token === null ? (
+          <span class="dim">No session</span>
+        ) : (
+          <a class="code" href={hashOf("sessions", row.session_token)}>
+            {row.session_token}
+          </a>
+        )}
+        <span class="line">
           {row.ip === null ? (
             <span class="dim">address not known</span>
           ) : (
             <ExploredText field="ip" value={row.ip} {...at(row)} />
           )}
         </span>
-      ) : (
-        <a class="code" href={hashOf("sessions", row.session_token)}>
-          {row.session_token}
-        </a>
-      ),
+        <LetThroughUntil of={exceptionsOf(exceptions, subjectsOf(row))} />
+        {subjectsOf(row).length > 0 && (
+          <LetThroughButton about={`(block ${row.id})`} class="quiet line" onOpen={() => onLetThrough(row)} />
+        )}
+      </>
+    ),
   },
 ];

@@ -8,7 +8,7 @@ import { Card, Fault, SaveButtons, Table, Time } from "../parts.js";
 import { useTask } from "../resource.js";
 import { saveFile } from "../save-file.js";
 import { count, plural } from "../words.js";
-import { ExploredAction, ExploredBand, ExploredNumber, ExploredText } from "./explored.js";
+import { ExploredAction, ExploredAgent, ExploredBand, ExploredNumber, ExploredText } from "./explored.js";
 
 /** Sessions of an exported file. */
 const exportedMax = 5000;
@@ -128,6 +128,9 @@ function columnsOf(onToggle: (condition: string) => void) {
     },
     { name: "Address", cell: (row: QueriedSessionRow) => text("ip", row.ip) },
     { name: "Path", cell: (row: QueriedSessionRow) => text("path", row.path) },
-    { name: "User agent", cell: (row: QueriedSessionRow) => text("user_agent", row.user_agent) },
+    {
+      name: "User agent",
+      cell: (row: QueriedSessionRow) => <ExploredAgent value={row.user_agent} onToggle={onToggle} />,
+    },
   ];
 }

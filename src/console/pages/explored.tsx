@@ -4,6 +4,7 @@ import type { Action, Band } from "../../contract/verdict.js";
 import { type ExploreView, exploreHash } from "../explore-view.js";
 import { equalTo } from "../expression.js";
 import { ActionBadge, BandBadge } from "../parts.js";
+import { readableAgent, readablePath } from "../shown-text.js";
 import { count } from "../words.js";
 
 interface Where {
@@ -16,21 +17,23 @@ interface Where {
 export function Explored(
   properties: Where & {
     readonly condition: string | null;
+    /** Default: the condition. */
+    readonly title?: string;
     readonly class?: string;
     readonly children: ComponentChildren;
   },
 ) {
-  const { condition, time = "day", onToggle, class: kind = "value-button", children } = properties;
+  const { condition, title, time = "day", onToggle, class: kind = "value-button", children } = properties;
   if (condition === null) return <>{children}</>;
   if (onToggle === undefined) {
     return (
-      <a class={kind} href={exploreHash({ expression: condition, time })} title={`Explore ${condition}`}>
+      <a class={kind} href={exploreHash({ expression: condition, time })} title={title ?? `Explore ${condition}`}>
         {children}
       </a>
     );
   }
   return (
-    <button type="button" class={kind} title={condition} onClick={() => onToggle(condition)}>
+    <button type="button" class={kind} title={title ?? condition} onClick={() => onToggle(condition)}>
       {children}
     </button>
   );
@@ -42,7 +45,17 @@ export function ExploredText(properties: Where & { readonly field: string; reado
   if (value === null) return <span class="dim">not known</span>;
   return (
     <Explored {...where} condition={equalTo(field, value)}>
-      {value}
+      {field === "path" ? <bdi>{readablePath(value)}</bdi> : value}
+    </Explored>
+  );
+}
+
+/** A user agent with the browser's name first; the title has the whole. */
+export function ExploredAgent({ value, ...where }: Where & { readonly value: string | null }) {
+  if (value === null) return <span class="dim">not known</span>;
+  return (
+    <Explored {...where} condition={equalTo("user_agent", value)} title={value}>
+      {readableAgent(value)}
     </Explored>
   );
 }

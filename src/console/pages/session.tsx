@@ -1,6 +1,8 @@
 /** One session in depth: the engines, every detection with its share and evidence, and the course of it as far as it is stored. */
 
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { AgentCertainty } from "../../contract/agents.js";
 import type { DetectionAnswer } from "../../contract/api-answers.js";
 import type { EngineName } from "../../contract/evidence.js";
 import type { BlockRow, FiredDetectionAnswer, SessionAnswer } from "../../contract/log-answers.js";
@@ -10,11 +12,12 @@ import { type ExploreView, timeAround } from "../explore-view.js";
 import { equalTo } from "../expression.js";
 import { hashOf } from "../location.js";
 import type { ProjectPageProperties } from "../page-properties.js";
-import { Card, CopyText, FreshnessLine, Loaded, PageTitle, Table, Time } from "../parts.js";
+import { Card, CopyText, Fault, FreshnessLine, Loaded, PageTitle, Table, Time } from "../parts.js";
 import { useResource } from "../resource.js";
 import { count } from "../words.js";
 import { groupTitles } from "./explore-groups.js";
 import { Explored, ExploredAction, ExploredBand, ExploredDetection, ExploredNumber, ExploredText } from "./explored.js";
+import { exceptionsOf, LetThroughButton, LetThroughDialog, LetThroughUntil } from "./let-through.js";
 import { MarkCard } from "./marks.js";
 import { noNames, RuleLink, ruleNames } from "./rule-link.js";
 import { Entry, PointerPath, RecordedShare, type TimelineLine } from "./timeline.js";
@@ -55,6 +58,13 @@ export function SessionPage({ api, project, token }: ProjectPageProperties & { r
         {(value) => (
           <>
             <Facts session={value} found={found.value ?? null} names={names} />
+            <Through
+              api={api}
+              project={project}
+              session={value}
+              references={(blocks.value ?? []).flatMap(({ references }) => references)}
+              onDone={found.reload}
+            />
             <MarkCard api={api} project={project} session={value} onMarked={() => session.reload()} />
             <Card title="Engines">
               <ul class="engines">
@@ -91,6 +101,43 @@ export function SessionPage({ api, project, token }: ProjectPageProperties & { r
         )}
       </Loaded>
     </>
+  );
+}
+
+/** Whether the visitor is let through now, and the button for it. */
+function Through(
+  properties: ProjectPageProperties & {
+    readonly session: SessionAnswer;
+    readonly references: readonly string[];
+    readonly onDone: () => Promise<void>;
+  },
+) {
+  const { api, project, session, references, onDone } = properties;
+  const { session_token, ip, user_agent, agent } = session;
+  const exceptions = useResource(() => api.exceptions(project), [api, project]);
+  const [isOpen, setOpen] = useState(false);
+  const subjects = [
+    { session_token },
+    ...(ip === null ? [] : [{ ip }]),
+    ...(user_agent === null ? [] : [{ user_agent }]),
+    ...(agent === null ? [] : [{ agent: agent.name }]),
+  ];
+  return (
+    <div class="more">
+      <LetThroughUntil of={exceptionsOf(exceptions.value ?? [], subjects)} />
+      <LetThroughButton onOpen={() => setOpen(true)} />
+      {isOpen && (
+        <LetThroughDialog
+          api={api}
+          project={project}
+          subjects={subjects}
+          reference={references[0]}
+          onDone={() => Promise.all([exceptions.reload(), onDone()])}
+          onClose={() => setOpen(false)}
+        />
+      )}
+      <Fault of={exceptions.fault} />
+    </div>
   );
 }
 
@@ -217,12 +264,51 @@ function Facts(properties: {
           </Fact>
         )),
       )}
+      <Fact name="Agent">
+        {session.agent === null ? <span class="dim">none known</span> : <AgentName of={session.agent} time={time} />}
+      </Fact>
       <Fact name="User agent">
         <ExploredText field="user_agent" value={user_agent} time={time} />
       </Fact>
       <Fact name="Login asserted">{logged_in_at === null ? "never" : <Time at={logged_in_at} />}</Fact>
       <Fact name="Challenge passed">{cleared_at === null ? "never" : <Time at={cleared_at} />}</Fact>
     </dl>
+  );
+}
+
+const certaintyWords: Readonly<Record<AgentCertainty, string>> = {
+  signed: "certain: its requests are signed",
+  verified: "certain: address or reverse DNS is its operator’s",
+  declared: "it says so itself, which anybody can",
+  marked: "likely: its traces are in the page, which anybody can copy",
+  behavior: "it acts as such programs do, which anybody can",
+};
+
+/** Who it is, how sure that is, and by what. */
+function AgentName({
+  of,
+  time,
+}: {
+  readonly of: NonNullable<SessionAnswer["agent"]>;
+  readonly time: ExploreView["time"];
+}) {
+  const { name, category, certainty, evidence } = of;
+  return (
+    <>
+      <Explored condition={equalTo("agent", name)} time={time}>
+        {name}
+      </Explored>{" "}
+      ({category.replaceAll("_", " ")}), {certaintyWords[certainty]}
+      {evidence.length > 0 && (
+        <ul class="evidence">
+          {evidence.map((each) => (
+            <li key={each}>
+              <code>{each}</code>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
   );
 }
 
