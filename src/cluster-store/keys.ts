@@ -13,7 +13,7 @@ import type { SessionTable } from "../store/keys.js";
  * | vd{shard}r, the same, generation u8   | string | sorted 8-byte hashes of request ids; expires with the session     |
  * | vd{shard}i, hash 11 bytes             | string | token minted for an `Idempotency-Key`; expires after 24 hours     |
  * | vd{shard}x:project                    | zset   | the tokens of a project's sessions, all with score 0: by their time |
- * | vd{shard}m:nonce                      | string | the session for which something that may count once did, such as a challenge; expires with it, or after seconds if no replica acknowledges it |
+ * | vd{shard}m:nonce                      | string | `1` for something that may count once for a session and did, such as a challenge; expires with it, or after seconds if no replica acknowledges it |
  * | vd{shard}t, project u32, token        | string | version 8 bytes, then the session's timeline as JSON; expires as long after its last entry as a session after its last batch |
  * | vd{t-project}                         | zset   | the tokens of a project's sessions that have a timeline              |
  * | vd{k-project}                         | hash   | marks of a project: token, then time and mark as JSON             |

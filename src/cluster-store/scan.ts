@@ -14,12 +14,8 @@ export interface ScannedPage {
  * Pages of keys, some of them empty. `match`: a glob pattern that selects keys. A slot that moves meanwhile may be seen twice or not at all. Throws
  * `ClusterError`, also when a master was restarted or replaced before its last page: it would have left out keys without a sign.
  */
-export async function* scanKeys(
-  bulk: BulkClient,
-  match = "vd{*",
-  masters = mastersOf(bulk),
-): AsyncGenerator<ScannedPage> {
-  for (const master of masters) {
+export async function* scanKeys(bulk: BulkClient, match = "vd{*"): AsyncGenerator<ScannedPage> {
+  for (const master of mastersOf(bulk)) {
     const before = await identityOf(bulk, master);
     let cursor: string | Buffer = "0";
     do {

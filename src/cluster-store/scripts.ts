@@ -58,6 +58,16 @@ export const touchMaster = defineScript({
   source: `return redis.call('SET', KEYS[1], '', 'PX', ARGV[1])`,
 });
 
+/**
+ * Remembers that the session of a token was erased. Key: the row; arguments: value, ms that it lives. A full memory takes it: what is erased then is more.
+ */
+export const rememberErasure = defineScript({
+  name: "remember-erasure",
+  version: 1,
+  allowsFullMemory: true,
+  source: `return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])`,
+});
+
 /** Removes all rows of a session and its place in the index. Keys: session, further rows, index last; argument: token. Returns 1 if it existed. */
 export const eraseSessionRows = defineScript({
   name: "erase-session",

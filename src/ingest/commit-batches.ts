@@ -29,7 +29,7 @@ import { Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { storedAddress } from "../net/stored-address.js";
 import { erasedTokenHash } from "../store/erased-token.js";
-import { sessionKey, tokenAt } from "../store/keys.js";
+import { noIdempotencyKey, sessionKey, tokenAt } from "../store/keys.js";
 import { decodeSession, encodeSession } from "../store/session-record.js";
 import { countAddress, countEnvironment } from "./cross-session-counts.js";
 import { batchOf, idHashesOf, type ReadBody, readBody, siteKeyOf } from "./decode-batch.js";
@@ -341,7 +341,7 @@ function takeFirstContact(
   const token =
     [issued, minted].find((each) => each !== null && isRecoverable(group, project, each, nowMs)) ??
     context.mint.mint(nowMs, hash === null ? null : unit.shardOf(hash));
-  const contactKey = hash === null ? undefined : rememberIdempotent(unit, projectId, hash, token, nowMs);
+  const contactKey = hash === null ? noIdempotencyKey : rememberIdempotent(unit, projectId, hash, token, nowMs);
   const session = newSession(unit, projectId, token, nowMs, contactKey);
   group.minted.set(nameOfSession(projectId, session.token), session);
   return session;
@@ -364,7 +364,7 @@ function newSession(
   projectId: number,
   token: Buffer,
   nowMs: number,
-  contactKey: Buffer | undefined,
+  contactKey: Buffer,
 ): OpenSession {
   const key = sessionKey(projectId, token);
   return {

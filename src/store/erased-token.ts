@@ -5,10 +5,16 @@
 import { createHash } from "node:crypto";
 import { mintSessionToken } from "../contract/session-token.js";
 
-/** The hash that stands for such a row, in place of that of an `Idempotency-Key`. */
+/** The bytes that say the shard of a cluster, of an `Idempotency-Key`'s hash and of a token: see `cluster-store/keys.ts`. */
+const [hashShardAt, tokenShardAt] = [10, 4];
+
+/** The hash that stands for such a row, in place of that of an `Idempotency-Key`. On a cluster it leads to the shard of the session. */
 export function erasedTokenHash(token: Uint8Array): Buffer {
   // No header holds a line feed.
-  return createHash("sha256").update("\nerased\n").update(token).digest();
+  const hash = createHash("sha256").update("\nerased\n").update(token).digest();
+  // A session can be erased while other shards are away.
+  hash[hashShardAt] = token[tokenShardAt]!;
+  return hash;
 }
 
 /** What the row holds: when the session was erased, in the form of a token. */

@@ -257,6 +257,8 @@ export function idempotencyFrom(nowMs: number): Buffer {
 const idempotencyHashBytes = 11;
 /** Day u16 and hash: 13 bytes. */
 export const idempotencyKeyBytes = 2 + idempotencyHashBytes;
+/** In place of such a key, in the record of a session whose first contact had none. */
+export const noIdempotencyKey = Buffer.alloc(idempotencyKeyBytes);
 
 /** Key of an `Idempotency-Key` of a project. `hash` holds 11 bytes or more, of which as many count. */
 export function idempotencyKey(day: number, projectId: number, hash: Uint8Array): Buffer {

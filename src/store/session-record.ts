@@ -63,7 +63,7 @@ export interface SessionRecord {
   seenIds: Buffer;
   /** Packed by the engines; opaque here. */
   features: Buffer;
-  /** Key of the row (`idempotencyKey`) that leads to the session; absent where its first contact had none, or was before schema 7. */
+  /** Key of the row (`idempotencyKey`) that leads to the session, or `noIdempotencyKey`; absent where its first contact was before schema 7. */
   contactKey?: Buffer;
 }
 
@@ -251,7 +251,7 @@ export function decodeSession(bytes: Buffer): SessionRecord | null {
   return contactKey === null ? { state, seenIds, features } : { state, seenIds, features, contactKey };
 }
 
-/** Key of the `idempotency` row that leads to the session, a copy; null where the record has none. */
+/** Key of the `idempotency` row that leads to the session, or `noIdempotencyKey`; a copy. Null where the record does not say. */
 export function contactKeyOf(bytes: Buffer): Buffer | null {
   const flags = paddedFlag | contactFlag;
   if (bytes.length < headBytes || (bytes[1]! & flags) !== flags) return null;

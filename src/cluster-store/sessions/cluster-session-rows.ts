@@ -42,6 +42,8 @@ interface HeldRow {
  * solution may come again.
  */
 const unacknowledgedMarkMs = 2 * limits.clusterWriteMs;
+/** What a mark holds. It names no session, so that nobody has to look for it when one is erased. */
+const marked = "1";
 /** Older than any time: the next read asks again. */
 const unansweredMs = Number.NEGATIVE_INFINITY;
 
@@ -111,9 +113,8 @@ export class ClusterSessionRows implements SessionRows {
       const record = change(stored.subarray(versionBytes));
       if (record === null) return "gone";
       const version = newVersion();
-      const token = key.subarray(tokenAt);
       const markMs = mark === undefined ? 0 : unacknowledgedMarkMs;
-      const args = [stored.subarray(0, versionBytes), version, record, sessionMs, token, markMs, ""];
+      const args = [stored.subarray(0, versionBytes), version, record, sessionMs, marked, markMs, ""];
       const { outcomes, missing } = await client.writeGroup(
         [scriptCommand(saveSession, [row, unique, row, ...furtherRows(key)], args, slot)],
         {
@@ -128,7 +129,7 @@ export class ClusterSessionRows implements SessionRows {
       const fault = missing(0);
       if (mark !== undefined) {
         const markedMs = Math.max(1, mark.expiresAtMs - this.#options.now());
-        const command = fault === null ? ["SET", unique, token, "PX", markedMs] : ["DEL", unique];
+        const command = fault === null ? ["SET", unique, marked, "PX", markedMs] : ["DEL", unique];
         // Its outcome does not matter: the mark that was written ends by itself.
         await client.pipeline([{ command, slot }], { deadlineMs: limits.clusterAckMs, isIdempotent: true });
       }

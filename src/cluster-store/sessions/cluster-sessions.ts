@@ -8,12 +8,12 @@ import { keySlot } from "../../cluster/slots.js";
 import { encodeSessionToken, mintedAtMs } from "../../contract/session-token.js";
 import { limits } from "../../limits.js";
 import { erasedTokenHash, erasedTokenValue } from "../../store/erased-token.js";
-import { idempotencyKey, type SessionKeys, type SessionTable, tokenAt } from "../../store/keys.js";
+import { idempotencyKey, noIdempotencyKey, type SessionKeys, type SessionTable } from "../../store/keys.js";
 import type { RemoteRows, RemoteSessions } from "../../store/remote-sessions.js";
 import type { Retention } from "../../store/retention.js";
+import { contactKeyOf, firstSeenMs } from "../../store/session-record.js";
 import { BulkClient } from "../bulk-client.js";
 import { onKey } from "../cluster-asking.js";
-import { ConfigTruth } from "../config/config-truth.js";
 import { unavailable } from "../fault-line.js";
 import { versionBytes } from "../ingest/cluster-unit-of-work.js";
 import {
@@ -24,12 +24,11 @@ import {
   shardCount,
   shardOfSession,
   shardSlots,
-  shardTags,
   timelineIndexRow,
 } from "../keys.js";
 import { ClusterRecordedBlocks, eraseBlocks } from "../recorded/cluster-recorded-blocks.js";
-import { mastersOf, scanKeys } from "../scan.js";
-import { countIndexed } from "../scripts.js";
+import { scanKeys } from "../scan.js";
+import { countIndexed, rememberErasure } from "../scripts.js";
 import { isSweeper, makeRoom, sweepSessions } from "./cluster-sweep.js";
 import { eraseCommand, readCommand } from "./session-commands.js";
 
@@ -56,7 +55,7 @@ function erasedTokenCommands(sessions: readonly SessionKeys[], nowMs: number): K
   const young = sessions.filter(({ token }) => nowMs - mintedAtMs(token) < limits.issuedTokenMs);
   return young.map(({ projectId, token }) => {
     const row = idempotencyRow(idempotencyKey(0, projectId, erasedTokenHash(token)));
-    return { command: ["SET", row, erasedTokenValue(nowMs), "PX", limits.issuedTokenMs], slot: keySlot(row) };
+    return scriptCommand(rememberErasure, [row], [erasedTokenValue(nowMs), limits.issuedTokenMs], keySlot(row));
   });
 }
 
@@ -64,14 +63,12 @@ function erasedTokenCommands(sessions: readonly SessionKeys[], nowMs: number): K
 export class ClusterSessions implements RemoteSessions {
   readonly #bulk: BulkClient;
   readonly #sweeping: BulkClient;
-  readonly #truth: ConfigTruth;
   readonly #blocks: ClusterRecordedBlocks;
 
   /** `acks`: replicas that must know that a session is erased. `patienceMs`: how long a caller waits for an answer, or for replicas. */
   constructor(client: ClusterClient, acks: number, patienceMs: number) {
     this.#bulk = new BulkClient(client, acks, patienceMs);
     this.#sweeping = new BulkClient(client, acks, sweepPatienceMs);
-    this.#truth = new ConfigTruth(client, acks);
     this.#blocks = new ClusterRecordedBlocks({ client, blockMs: Number.POSITIVE_INFINITY, now: Date.now });
   }
 
@@ -97,20 +94,20 @@ export class ClusterSessions implements RemoteSessions {
   }
 
   async #read(session: SessionKeys): Promise<RemoteRows | null> {
-    const [reply] = await this.#bulk.read([readCommand(session.key)]);
-    const [stored, , , ...further] = Array.isArray(reply) ? reply : [];
-    if (!(stored instanceof Buffer)) return null;
-    const record = Buffer.from(stored.subarray(versionBytes));
+    const [reply = null] = await this.#bulk.read([readCommand(session.key)]);
+    const record = recordOf(reply);
+    if (record === null) return null;
+    const further = Array.isArray(reply) ? reply.slice(3) : [];
     const seenIds = further.slice(0, seenIdsRows).map((row) => (row instanceof Buffer ? row.length : 0));
     const spilledIds = seenIds.reduce((sum, bytes) => sum + bytes, 0) / 8;
-    return { record, spilledIds, idempotencyKeys: (await this.#namingRows([session])).length };
+    return { record, spilledIds, idempotencyKeys: (await this.#namingRows([session], [reply])).length };
   }
 
   async #erase(sessions: readonly SessionKeys[], onLast: () => Promise<void>): Promise<Record<SessionTable, number>> {
     const stored = await this.#bulk.read(sessions.map(({ key }) => readCommand(key)));
     await this.#bulk.write(erasedTokenCommands(sessions, Date.now()));
     // The record goes last, so that an interrupted erasure can be repeated.
-    const naming = await this.#namingRows(sessions);
+    const naming = await this.#namingRows(sessions, stored);
     await this.#bulk.write(naming.map((row) => ({ command: ["DEL", row], slot: keySlot(row) })));
     const before = await this.#eraseLogs(sessions);
     await onLast();
@@ -176,24 +173,36 @@ export class ClusterSessions implements RemoteSessions {
   }
 
   /**
-   * Removes the rows that hold one of the tokens: rows of an `Idempotency-Key` or of a solved challenge, which expire within a day. It finds them by
-   * a scan of the keys of the shards' masters, which takes some seconds for ten million.
+   * Returns the rows of an `Idempotency-Key` that lead to these sessions, whose `readCommand`s have these answers. The record says which it is; where it
+   * does not, as in those that builds before schema 7 wrote, the keys of all masters are scanned as long as there can be one: some seconds for ten million.
    */
-  async #namingRows(sessions: readonly SessionKeys[]): Promise<Buffer[]> {
-    const tokens = new Set(sessions.map(({ key }) => key.toString("latin1", tokenAt)));
-    const shards = [...new Set(sessions.map(({ key }) => shardOfSession(key)))];
-    const owners = shards.map((shard) => this.#bulk.client.shardOf(shardSlots[shard]!)?.master);
-    // A row that was copied from one host is in the shard of its hash, not in the session's shard.
-    const isCopied =
-      Date.now() - (await this.#truth.migration(this.#bulk.patienceMs)).doneMs < 2 * limits.idempotencyKeptMs;
-    // So is that of a session whose token was issued before its key was known.
-    const nowMs = Date.now();
-    const isYoung = sessions.some(({ token }) => nowMs - mintedAtMs(token) < 2 * limits.idempotencyKeptMs);
-    const isAnywhere = isCopied || isYoung || owners.includes(undefined);
-    const masters = isAnywhere ? mastersOf(this.#bulk) : [...new Set(owners)].filter((each) => each !== undefined);
-    const tag = isAnywhere || shards.length > 1 ? "*" : shardTags[shards[0]!]!;
+  async #namingRows(sessions: readonly SessionKeys[], stored: readonly RespReply[]): Promise<Buffer[]> {
+    const found: Buffer[] = [];
+    const unknown = new Set<string>();
+    const contacts: { readonly row: Buffer; readonly token: Uint8Array }[] = [];
+    for (const [index, { token }] of sessions.entries()) {
+      const record = recordOf(stored[index]!);
+      if (record === null) continue;
+      const contactKey = contactKeyOf(record);
+      const isYoung = Date.now() - (firstSeenMs(record) ?? 0) < 2 * limits.idempotencyKeptMs;
+      if (contactKey === null && isYoung) unknown.add(Buffer.from(token).toString("latin1"));
+      if (contactKey === null || contactKey.equals(noIdempotencyKey)) continue;
+      contacts.push({ row: idempotencyRow(contactKey), token });
+    }
+    const values = await this.#bulk.read(contacts.map(({ row }) => ({ command: ["GET", row], slot: keySlot(row) })));
+    for (const [index, { row, token }] of contacts.entries()) {
+      const value = values[index];
+      // The key may have been sent again, a day later, by another session.
+      if (value instanceof Buffer && value.equals(token)) found.push(row);
+    }
+    if (unknown.size > 0) found.push(...(await this.#scannedRows(unknown)));
+    return found;
+  }
+
+  /** Returns the rows of an `Idempotency-Key` that hold one of the tokens (latin1). */
+  async #scannedRows(tokens: ReadonlySet<string>): Promise<Buffer[]> {
     const found = new Map<string, Buffer>();
-    for await (const { keys } of scanKeys(this.#bulk, `vd{${tag}}[im]*`, masters)) {
+    for await (const { keys } of scanKeys(this.#bulk, "vd{*}i*")) {
       const values = await this.#bulk.read(keys.map((row) => ({ command: ["GET", row], slot: keySlot(row) })));
       for (const [index, value] of values.entries()) {
         const row = keys[index]!;
@@ -204,4 +213,10 @@ export class ClusterSessions implements RemoteSessions {
     }
     return [...found.values()];
   }
+}
+
+/** Returns the record in the answer to `readCommand`, a copy; null if there is none. */
+function recordOf(reply: RespReply | undefined): Buffer | null {
+  const stored = Array.isArray(reply) ? reply[0] : null;
+  return stored instanceof Buffer ? Buffer.from(stored.subarray(versionBytes)) : null;
 }
