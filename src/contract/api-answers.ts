@@ -21,6 +21,7 @@ import type {
 import type { Count, DetectionId, Id, Integer, IsoTime, SessionToken, Threshold } from "./answer-values.js";
 import type { AuditAnswer } from "./audit.js";
 import type { ChallengeDifficulty } from "./challenge.js";
+import type { ChallengePageAnswer, ChallengePageBody, PathPrefix, ScriptOrigin } from "./challenge-page.js";
 import type {
   ChallengeBody,
   ChallengeSettingsBody,
@@ -158,6 +159,10 @@ export interface ChallengeSettingsAnswer {
   clearance_minutes: number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<1440>;
   /** From how many networks (IPv4 /16 and IPv6 /32, counted apart) a pass may be used. */
   clearance_networks: number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<16>;
+  /** Where browsers find the challenge's script; "": the site's own origin. */
+  script_origin: ScriptOrigin;
+  /** What a proxy has put before the script's and the API's paths there; "": nothing. */
+  path_prefix: PathPrefix;
 }
 
 /** Handed back as `start_ticket` of an event, once. */
@@ -531,6 +536,8 @@ export interface ApiTypes {
   Verdict: Verdict;
   VerdictBody: VerdictBody;
   RequestVerdict: RequestVerdict;
+  ChallengePageBody: ChallengePageBody;
+  ChallengePageAnswer: ChallengePageAnswer;
   LoggedInAnswer: LoggedInAnswer;
   AccountAnswer: AccountAnswer;
   UserAnswer: UserAnswer;

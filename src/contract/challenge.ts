@@ -14,6 +14,10 @@ export interface ChallengeSettings {
   readonly clearanceMinutes: number;
   /** From how many networks a pass may be used, see `Clearance.networks`. Absent in settings of older versions: the default. */
   readonly clearanceNetworks?: number;
+  /** Where browsers find the challenge's script; absent or "": the site's own origin. */
+  readonly scriptOrigin?: string;
+  /** What is before the script's and the API's paths there; absent or "": nothing. */
+  readonly pathPrefix?: string;
 }
 
 /** As long as the settings don't say otherwise. */

@@ -1,6 +1,7 @@
 /** Request bodies of the control plane. Other keys are ignored, unless a handler says otherwise. */
 import type { tags } from "typia";
 import type { ChallengeDifficulty } from "./challenge.js";
+import type { PathPrefix, ScriptOrigin } from "./challenge-page.js";
 import type { Role } from "./entities.js";
 import type { Action, LoggedInPolicy, SignedAgentPolicy } from "./verdict.js";
 
@@ -59,6 +60,10 @@ export interface ChallengeSettingsBody {
   clearance_minutes?: Int32 & tags.Minimum<1> & tags.Maximum<1440>;
   /** From how many networks (IPv4 /16 and IPv6 /32, counted apart) a pass may be used. */
   clearance_networks?: Int32 & tags.Minimum<1> & tags.Maximum<16>;
+  /** Where browsers find the challenge's script, `https://verdictd.example`; "": the site's own origin. */
+  script_origin?: ScriptOrigin;
+  /** What a proxy has put before the script's and the API's paths there, `/bots`; "": nothing. */
+  path_prefix?: PathPrefix;
 }
 
 /** Asks for a challenge. */

@@ -3,6 +3,7 @@ import typia from "typia";
 import type { Alert, AlertBody, AlertChangeBody, AlertTestBody, Channel, ChannelBody, Delivery } from "./alerts.js";
 import type { ApiTypes } from "./api-answers.js";
 import type { AuditEntry } from "./audit.js";
+import type { ChallengePageOptions } from "./challenge-page.js";
 import type {
   ChallengeSettingsBody,
   EndOldKeysBody,
@@ -47,6 +48,7 @@ const validators = {
   settings: typia.createValidate<SettingsBody>(),
   requestScoring: typia.createValidate<RequestScoringBody>(),
   challengeSettings: typia.createValidate<ChallengeSettingsBody>(),
+  challengePage: typia.createValidate<ChallengePageOptions>(),
   rule: typia.createValidate<RuleBody>(),
   ruleChange: typia.createValidate<RuleChangeBody>(),
   ruleTest: typia.createValidate<RuleTestBody>(),
@@ -82,6 +84,9 @@ export const checkRequestScoring = (value: unknown): Validated<RequestScoringBod
 /** Body of `PUT …/challenge`. */
 export const checkChallengeSettings = (value: unknown): Validated<ChallengeSettingsBody> =>
   check(validators.challengeSettings, value);
+/** Body of `POST /v1/challenge-page` without what `POST /v1/verdict` has too, which is not checked here. */
+export const checkChallengePage = (value: unknown): Validated<ChallengePageOptions> =>
+  check(validators.challengePage, value);
 /** Body of `POST …/rules`; whether the expression compiles is not checked here. */
 export const checkRule = (value: unknown): Validated<RuleBody> => check(validators.rule, value);
 /** Body of `PATCH` and `PUT` on a rule; nothing in it is required. */

@@ -287,7 +287,15 @@ function requestScoringOf({ requestScoring = defaultRequestScoring }: Project): 
 
 function challengeOf({ challenge = defaultChallengeSettings }: Project): AuditValues {
   const { enabled, difficulty, clearanceMinutes, clearanceNetworks = defaultClearanceNetworks } = challenge;
-  return { enabled, difficulty, clearance_minutes: clearanceMinutes, clearance_networks: clearanceNetworks };
+  const { scriptOrigin = "", pathPrefix = "" } = challenge;
+  return {
+    enabled,
+    difficulty,
+    clearance_minutes: clearanceMinutes,
+    clearance_networks: clearanceNetworks,
+    script_origin: scriptOrigin,
+    path_prefix: pathPrefix,
+  };
 }
 
 /** The members that are not undefined. */

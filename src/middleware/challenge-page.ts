@@ -11,6 +11,8 @@ export interface ChallengePage {
   readonly siteKey: string;
   /** Where the visitor's browser finds `/sdk.js` and `/challenge.js`; "" for the site's own address. */
   readonly scriptOrigin: string;
+  /** What a proxy has put before these paths and the API's, `/bots`; "" or absent: nothing. */
+  readonly pathPrefix?: string;
   /** The cookie that holds the token, and the domain that the site's own pages set it for; "" for their host alone. */
   readonly cookieName: string;
   readonly cookieDomain: string;
@@ -70,6 +72,7 @@ function originOf(address: string): string {
 function html({
   siteKey,
   scriptOrigin,
+  pathPrefix = "",
   cookieName,
   cookieDomain,
   site,
@@ -79,7 +82,7 @@ function html({
 }: ChallengePage): string {
   const language = pageLanguage(acceptLanguage);
   const texts = challengeTexts[language]!;
-  const base = scriptOrigin.replace(/\/+$/, "");
+  const base = scriptOrigin.replace(/\/+$/, "") + pathPrefix;
   const isForm = method !== "" && method !== "GET" && method !== "HEAD";
   const data = {
     done: texts.done,
@@ -91,6 +94,8 @@ function html({
   const attributes = Object.entries(data).map(([name, text]) => ` data-${name}="${escapeHtml(text)}"`);
   const reference = verdictId === "" ? "" : `<p>${texts.reference} <code>${escapeHtml(verdictId)}</code></p>\n`;
   const domain = cookieDomain === "" ? "" : ` data-cookie-domain="${escapeHtml(cookieDomain)}"`;
+  // By itself the SDK goes by its script's origin alone.
+  const endpoint = /^(?:https?:\/\/[^/]*)?$/.test(base) ? "" : ` data-endpoint="${escapeHtml(base)}"`;
   const name = site === "" ? "" : `<p>${escapeHtml(site)}</p>\n`;
   return `<!doctype html>
 <html lang="${language}" dir="${language === "ar" ? "rtl" : "ltr"}">
@@ -99,7 +104,7 @@ function html({
 <meta name="robots" content="noindex">
 <title>${escapeHtml(texts.title)}</title>
 <style>${challengeStyle}</style>
-<script defer src="${escapeHtml(base)}/sdk.js" data-site-key="${escapeHtml(siteKey)}" data-cookie-name="${escapeHtml(cookieName)}"${domain}></script>
+<script defer src="${escapeHtml(base)}/sdk.js" data-site-key="${escapeHtml(siteKey)}" data-cookie-name="${escapeHtml(cookieName)}"${domain}${endpoint}></script>
 <script type="module" src="${escapeHtml(base)}/challenge.js"></script>
 <main data-verdictd${attributes.join("")}>
 <h1>${escapeHtml(texts.title)}</h1>

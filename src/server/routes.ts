@@ -38,6 +38,7 @@ import { tokenRoutes } from "../http/handlers/control-plane/tokens.js";
 import { trafficRoutes } from "../http/handlers/control-plane/traffic.js";
 import { usageRoutes } from "../http/handlers/control-plane/usage.js";
 import { verifiedBotsRoute } from "../http/handlers/control-plane/verified-bots.js";
+import { challengePageRoute } from "../http/handlers/data-plane/challenge-page.js";
 import { challengeRoutes } from "../http/handlers/data-plane/challenges.js";
 import { forwardAuthRoutes } from "../http/handlers/data-plane/forward-auth.js";
 import { ingestRoutes } from "../http/handlers/data-plane/ingest.js";
@@ -139,6 +140,7 @@ function dataPlaneRoutes({ thread, controlPlane, visitors, recording, verdicts, 
       onBlocked,
       waitForReport: (projectId, token, waitMs, isOver) => wait.wait(projectId, token, waitMs, isOver),
     }),
+    challengePageRoute({ credentials, requestVerdicts, canonicalIp, onTick: () => reads.begin(), onBlocked }),
     loggedInRoute({ sessions, now }),
     ...forwardAuthRoutes({
       credentials,

@@ -25,6 +25,7 @@ const expected: Readonly<Record<string, Access>> = {
   "OPTIONS /v1/start-tickets": "anybody",
   "GET /v1/sessions/:session_token/verdict": "private key",
   "POST /v1/verdict": "private key",
+  "POST /v1/challenge-page": "private key",
   "POST /v1/sessions/:session_token/logged-in": "private key",
   "GET /v1/forward-auth": "private key",
   "GET /v1/forward-auth/x-original": "private key",

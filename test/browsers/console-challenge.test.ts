@@ -67,6 +67,8 @@ t.test("the challenge is turned on by keyboard, and what the server refuses is t
     difficulty: "low",
     clearance_minutes: 45,
     clearance_networks: 4,
+    script_origin: "",
+    path_prefix: "",
   });
   for (const colorScheme of ["dark", "light"] as const) {
     await page.emulateMedia({ colorScheme });
@@ -81,6 +83,8 @@ t.test("the challenge is turned on by keyboard, and what the server refuses is t
     difficulty: "low",
     clearance_minutes: 45,
     clearance_networks: 4,
+    script_origin: "",
+    path_prefix: "",
   });
   await desk.go("Rules");
   await desk.says(/Pass rate: not counted, because verdictd’s own challenge is/);

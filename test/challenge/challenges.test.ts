@@ -42,7 +42,8 @@ t.test("challenges", async (t) => {
   await scored(human);
 
   await t.test("settings: defaults, partial changes, what is refused", async (t) => {
-    const defaults = { enabled: false, difficulty: "normal", clearance_minutes: 60, clearance_networks: 4 };
+    const where = { script_origin: "", path_prefix: "" };
+    const defaults = { enabled: false, difficulty: "normal", clearance_minutes: 60, clearance_networks: 4, ...where };
     t.same((await server.ask("GET", settingsPath, { token: tenant.token })).json, defaults);
     t.same((await set({})).json, defaults);
     for (const body of [
@@ -53,6 +54,12 @@ t.test("challenges", async (t) => {
       { clearance_minutes: 1.5 },
       { clearance_networks: 0 },
       { clearance_networks: 17 },
+      { script_origin: "verdictd.example" },
+      { script_origin: "https://verdictd.example/" },
+      { script_origin: "https://verdictd.example; script-src *" },
+      { path_prefix: "bots" },
+      { path_prefix: "/bots/" },
+      { path_prefix: '/"><script>' },
     ]) {
       const { status, json } = await set(body);
       t.same([status, json.code], [422, "INVALID_PAYLOAD"], JSON.stringify(body));

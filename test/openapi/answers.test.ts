@@ -237,6 +237,12 @@ async function askDataPlane(ask: AskOperation, one: Tenant, lapsed: Tenant): Pro
   await ask(402, "post", judge, judge, { as: lapsed.privateKey, body: question });
   await ask(422, "post", judge, judge, { as: one.privateKey, body: {} });
 
+  const page = "/v1/challenge-page";
+  await ask(200, "post", page, page, { as: one.privateKey, body: question });
+  await ask(401, "post", page, page, { as: one.siteKey, body: question });
+  await ask(402, "post", page, page, { as: lapsed.privateKey, body: question });
+  await ask(422, "post", page, page, { as: one.privateKey, body: { ...question, action: "allow" } });
+
   const loggedIn = "/v1/sessions/{session_token}/logged-in";
   const loggedInOf = (session: string) => `/v1/sessions/${session}/logged-in`;
   await ask(200, "post", loggedIn, loggedInOf(token), { as: one.privateKey });

@@ -17,11 +17,13 @@ export function challengeSettingsRoutes(projects: Projects): ProjectRoute[] {
     of: "verdictd's own challenge",
     description: "While `enabled` is false, the action `challenge` is left to the site's own hook.",
     check: checkChallengeSettings,
-    given: ({ enabled, difficulty, clearance_minutes: clearanceMinutes, clearance_networks: clearanceNetworks }) => ({
-      enabled,
-      difficulty,
-      clearanceMinutes,
-      clearanceNetworks,
+    given: (sent) => ({
+      enabled: sent.enabled,
+      difficulty: sent.difficulty,
+      clearanceMinutes: sent.clearance_minutes,
+      clearanceNetworks: sent.clearance_networks,
+      scriptOrigin: sent.script_origin,
+      pathPrefix: sent.path_prefix,
     }),
     change: (projectId, given) => projects.changeChallenge(projectId, given),
     view,
@@ -30,5 +32,13 @@ export function challengeSettingsRoutes(projects: Projects): ProjectRoute[] {
 
 function view({ challenge = defaultChallengeSettings }: Project): ChallengeSettingsAnswer {
   const { enabled, difficulty, clearanceMinutes, clearanceNetworks = defaultClearanceNetworks } = challenge;
-  return { enabled, difficulty, clearance_minutes: clearanceMinutes, clearance_networks: clearanceNetworks };
+  const { scriptOrigin = "", pathPrefix = "" } = challenge;
+  return {
+    enabled,
+    difficulty,
+    clearance_minutes: clearanceMinutes,
+    clearance_networks: clearanceNetworks,
+    script_origin: scriptOrigin,
+    path_prefix: pathPrefix,
+  };
 }

@@ -283,9 +283,11 @@ function challengeOf(
   }
   const acceptLanguage = headers.get("accept-language") ?? "";
   const { siteKey } = project;
+  const { scriptOrigin = "", pathPrefix = "" } = project.challenge;
   const page = {
     siteKey,
-    scriptOrigin: "",
+    scriptOrigin,
+    pathPrefix,
     cookieName: cookieNameOf(headers),
     cookieDomain: headers.get("x-service-cookie-domain") ?? "",
     site,
