@@ -132,7 +132,7 @@ export const specTable: readonly SpecRow[] = [
   // 2.7 Session
   ["2.7", "a session token has the prefix sess_ and is minted on first contact", ingest, "a first contact answers 202 with a minted token and exact counts, and never a score"],
   ["2.7", "tokens are strings, unique per project", ingest, "tokens are unique strings"],
-  ["2.7", "the record is created by the first report, about half a second after load", browserCases, "the first report follows the load event and holds page, env and timing"],
+  ["2.7", "the record is created by the first report, about half a second after load", browserCases, "the first report holds page and env, and how the page loaded and draws follows"],
   ["2.7", "a logged-in assertion stores only a timestamp", loggedIn, "the assertion stores a timestamp and nothing else"],
 
   // 2.8 Verified-bot entry

@@ -137,8 +137,7 @@ t.test("the npm entry starts on request, in the page, and is inert on a server",
   t.equal(await page.evaluate("sdk.ready"), "sess_1");
   t.equal(site.posts[0]!.headers["x-service-site-key"], "pk_npm");
 
-  const said: string[] = [];
-  page.on("console", (message) => said.push(message.text()));
+  const said = complaintsOf(page);
   const misspelt = `import { init } from "/browser.js"; window.sdk = init({ sitekey: "pk_npm" }); init({});`;
   site.pages.set("/misspelt", `<script type="module">${misspelt}</script>`);
   await page.goto(`${site.origin}/misspelt`);

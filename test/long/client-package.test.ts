@@ -68,7 +68,7 @@ t.test("in an empty folder, without a network: one package, every entry by impor
     ["createClient"],
     ["verdictd"],
     ["verdictd"],
-    ["createGuard", "honoVerdictd", "withVerdict"],
+    ["createGuard", "honoVerdictd", "withSessionCookie", "withVerdict"],
     ["init"],
   ];
   for (const file of ["a.mjs", "a.cjs"]) {

@@ -34,6 +34,10 @@ const elsewhere: Readonly<Record<string, string>> = {
   "store migrate --to URL": "test/drills/migrate.test.ts, with a cluster of its own",
   "serve --store valkey://": "test/long/cluster.test.ts, with a cluster of its own",
   "user verdictd on >PASSWORD": "test/cluster-store/permissions.test.ts",
+  "$PROJECT/channels": "test/alerting/alerting-node.test.ts, to a receiver of its own",
+  '"channel_ids": [1]': "test/alerting/alerting-node.test.ts",
+  "def is_signed(headers, body)": "test/alerting/receivers.test.ts",
+  "function isSigned(headers, body)": "test/alerting/receivers.test.ts",
   "// captcha.js": "test/docs/captcha-example.test.ts",
   'localStorage.getItem("bot-detection")': "test/browsers/sdk-page.test.ts, in Chromium",
   '<button id="allow">': "test/browsers/sdk-page.test.ts, in Chromium",
@@ -66,6 +70,11 @@ t.test("rules compile", async (t) => {
   }
 });
 
+t.test("answers that are shown are JSON", async (t) => {
+  for (const sample of take(t, ({ mark }) => mark === "answer"))
+    t.type(JSON.parse(sample.source), Object, placeOf(sample));
+});
+
 t.test("configuration files set options that exist", async (t) => {
   for (const sample of take(t, ({ language }) => language === "yaml")) {
     const file = join(t.testdir(), "verdictd.yaml");
@@ -92,7 +101,14 @@ t.test("with a server", async (t) => {
   });
 
   await t.test("bodies of requests are answered", async (t) => {
-    for (const sample of take(t, ({ language }) => language === "json")) {
+    for (const sample of take(t, ({ language, mark }) => language === "json" && mark === "when")) {
+      const when = JSON.parse(sample.source);
+      const path = `/v1/projects/${tenant.projectId}/alerts/test`;
+      const [from, to] = [Date.now() - 3_600_000, Date.now()].map((at) => new Date(at).toISOString());
+      const { status, text } = await server.ask("POST", path, { token: tenant.token, body: { when, from, to } });
+      t.equal(status, 200, `${placeOf(sample)}: ${text}`);
+    }
+    for (const sample of take(t, ({ language, mark }) => language === "json" && mark === "")) {
       const path = `/v1/projects/${tenant.projectId}/sessions/query`;
       const { status, text } = await server.ask("POST", path, { token: tenant.token, body: sample.source });
       t.equal(status, 200, `${placeOf(sample)}: ${text}`);
