@@ -3,7 +3,8 @@
  * of the path and in all, by the hour of the last 24. In shared memory of a fixed size, in which the segments that were visited longest ago go first.
  */
 import { hashText, mix } from "../contract/hashes.js";
-import { clock, RecentTable, type TableSize, tableBytes } from "./recent-table.js";
+import { RecentTable, type TableSize, tableBytes } from "./recent-table.js";
+import { clock } from "./shard-lock.js";
 
 const hourMs = 3_600_000;
 const hours = 24;

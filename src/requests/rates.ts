@@ -2,8 +2,7 @@
  * How many requests of an address a project saw in the last 60 s, counted in memory that all HTTP threads of a process share. An exact
  * sliding window: each request is an entry of a queue by time, and leaves the count of its address 60 s later.
  *
- * The memory is split into shards by a keyed hash, each with a lock of its own that is held for well under a microsecond. No thread sleeps on a lock, and
- * one whose holder died is taken over. A shard is
+ * The memory is split into shards by a keyed hash, each with a lock of its own that is held for well under a microsecond. A shard is
  *
  * - a table of addresses: 64 bits of hash, count, the chain they hang on, and their latest entry;
  * - a ring of entries: address, time, number of requests.
@@ -16,6 +15,7 @@
 import { randomFillSync } from "node:crypto";
 import { halfSipHash } from "../contract/hashes.js";
 import { mappedV4, parseV4, parseV6 } from "../net/address-text.js";
+import { BrokenShard, clock, ShardLock } from "./shard-lock.js";
 
 /** What `newRates` may make smaller, for tests. */
 export interface RatesSize {
@@ -36,15 +36,10 @@ const skewMs = 1000;
 const hotCount = 1000;
 const hotMs = 10;
 const fullMs = 1000;
-/** Looks at a lock before it is given up: some 20 us. A thread holds it for less than one, unless it was stopped; nobody waits for it then. */
-const looksMax = 1000;
-/** ms after which whoever holds a lock is taken for dead. The shard begins anew then, since it may have been left half changed. */
-const deadMs = 1000;
 
 /** Words at the start: the hash's key, then the size. */
 const headWords = 8;
-/** Words of a shard before its columns. */
-const lockAt = 0;
+/** Words of a shard before its columns; the first is the lock. */
 const firstEntryAt = 1;
 const entryCountAt = 2;
 const freeAt = 3;
@@ -107,14 +102,6 @@ export class RequestRates {
   }
 }
 
-/** Milliseconds as the memory holds them: modulo 2^32, so that differences of less than 24 days are right. */
-function clock(nowMs: number): number {
-  return Math.floor(nowMs % 0x1_0000_0000) | 0;
-}
-
-/** A thread that was taken for dead went on and wrote into what another had begun anew. */
-class BrokenShard extends Error {}
-
 class Shard {
   readonly #head: Int32Array;
   readonly #chains: Int32Array;
@@ -129,6 +116,7 @@ class Shard {
   readonly #owners: Int32Array;
   readonly #times: Int32Array;
   readonly #requests: Int32Array;
+  readonly #lock: ShardLock;
 
   constructor(memory: SharedArrayBuffer, at: number, { addresses, chains, entries }: RatesSize) {
     let next = at;
@@ -147,21 +135,21 @@ class Shard {
     this.#owners = column(entries);
     this.#times = column(entries);
     this.#requests = column(entries);
+    this.#lock = new ShardLock(this.#head, () => {
+      this.#chains.fill(0);
+      this.#head.fill(0, 1);
+    });
   }
 
   count(hash0: number, hash1: number, now: number): number | undefined {
-    // Never 0, which is nobody's.
-    const mark = now || 1;
-    if (!this.#lock(mark)) return undefined;
+    if (!this.#lock.take(now)) return undefined;
     try {
       return this.#countLocked(hash0, hash1, now);
     } catch (error) {
-      if (!(error instanceof BrokenShard)) throw error;
-      this.#reset();
+      this.#lock.mend(error);
       return this.#countLocked(hash0, hash1, now);
     } finally {
-      // Another thread's by now, if this one was stopped for longer than a dead one is waited for.
-      Atomics.compareExchange(this.#head, lockAt, mark, 0);
+      this.#lock.leave(now);
     }
   }
 
@@ -173,26 +161,6 @@ class Shard {
     this.#counts[index] = count;
     if (count === 1 || !this.#joins(index, count, now)) this.#enter(address, now);
     return count;
-  }
-
-  /** Takes the lock, which holds since when, as `clock` says it. */
-  #lock(mark: number): boolean {
-    const head = this.#head;
-    for (let look = 0; look < looksMax; look++) {
-      const held = Atomics.compareExchange(head, lockAt, 0, mark);
-      if (held === 0) return true;
-      if (Math.abs((mark - held) | 0) < deadMs) continue;
-      if (Atomics.compareExchange(head, lockAt, held, mark) !== held) continue;
-      this.#reset();
-      return true;
-    }
-    return false;
-  }
-
-  /** Forgets all addresses and entries. */
-  #reset(): void {
-    this.#chains.fill(0);
-    this.#head.fill(0, lockAt + 1);
   }
 
   #chainOf(hash0: number): number {

@@ -1,8 +1,8 @@
 /**
  * Rows of words by a keyed hash, in memory that all HTTP threads of a process share. Of a fixed size: the row that was used longest ago makes room for a
- * new one. Split into shards, each with a lock of its own that is held for about a microsecond: no thread sleeps on it, and one whose holder died is
- * taken over, which begins the shard anew, since it may have been left half changed.
+ * new one. Split into shards, each with a lock of its own that is held for about a microsecond.
  */
+import { BrokenShard, ShardLock } from "./shard-lock.js";
 
 /** Shards and rows of each are powers of two; `width`: the words of a row that are its user's. */
 export interface TableSize {
@@ -11,13 +11,7 @@ export interface TableSize {
   readonly width: number;
 }
 
-/** Looks at a lock before it is given up: some 20 us. */
-const looksMax = 1000;
-/** ms after which whoever holds a lock is taken for dead. */
-const deadMs = 1000;
-
-/** Words of a shard before its chains and rows. */
-const lockAt = 0;
+/** Words of a shard before its chains and rows; the first is the lock. */
 const usedAt = 1;
 const freeAt = 2;
 const newestAt = 3;
@@ -86,20 +80,13 @@ export class RecentTable {
   }
 }
 
-/** Milliseconds as tables hold them: modulo 2^32, so that differences of less than 24 days are right. Never 0. */
-export function clock(nowMs: number): number {
-  return Math.floor(nowMs % 0x1_0000_0000) | 0 || 1;
-}
-
-/** A thread that was taken for dead went on and wrote into what another had begun anew. */
-class BrokenShard extends Error {}
-
 class Shard {
   readonly #head: Int32Array;
   readonly #chains: Int32Array;
   readonly #rows: Int32Array;
   readonly #rowsMax: number;
   readonly #rowWords: number;
+  readonly #lock: ShardLock;
 
   constructor(memory: SharedArrayBuffer, at: number, { rows, width }: TableSize) {
     this.#rowsMax = rows;
@@ -107,39 +94,22 @@ class Shard {
     this.#head = new Int32Array(memory, at, shardHeadWords);
     this.#chains = new Int32Array(memory, at + 4 * shardHeadWords, rows);
     this.#rows = new Int32Array(memory, at + 4 * (shardHeadWords + rows), rows * this.#rowWords);
+    this.#lock = new ShardLock(this.#head, () => {
+      this.#chains.fill(0);
+      this.#head.fill(0, 1);
+    });
   }
 
   locked<T>(now: number, act: (shard: this) => T): T | undefined {
-    if (!this.#lock(now)) return undefined;
+    if (!this.#lock.take(now)) return undefined;
     try {
       return act(this);
     } catch (error) {
-      if (!(error instanceof BrokenShard)) throw error;
-      this.#reset();
+      this.#lock.mend(error);
       return undefined;
     } finally {
-      // Another thread's by now, if this one was stopped for longer than a dead one is waited for.
-      Atomics.compareExchange(this.#head, lockAt, now, 0);
+      this.#lock.leave(now);
     }
-  }
-
-  /** Takes the lock, which holds since when. */
-  #lock(mark: number): boolean {
-    const head = this.#head;
-    for (let look = 0; look < looksMax; look++) {
-      const held = Atomics.compareExchange(head, lockAt, 0, mark);
-      if (held === 0) return true;
-      if (Math.abs((mark - held) | 0) < deadMs) continue;
-      if (Atomics.compareExchange(head, lockAt, held, mark) !== held) continue;
-      this.#reset();
-      return true;
-    }
-    return false;
-  }
-
-  #reset(): void {
-    this.#chains.fill(0);
-    this.#head.fill(0, lockAt + 1);
   }
 
   /** The number of a row, or 0. */

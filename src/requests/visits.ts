@@ -9,7 +9,8 @@ import { halfSipHash, hashText, pushHash64 } from "../contract/hashes.js";
 import { noVisitEvidence, type VisitFacts } from "../contract/visit-facts.js";
 import { mappedV4, parseV4, parseV6 } from "../net/address-text.js";
 import { InstalledPages, installedPagesBytes, segmentOf } from "./installed-pages.js";
-import { clock, RecentTable, type TableSize, tableBytes } from "./recent-table.js";
+import { RecentTable, type TableSize, tableBytes } from "./recent-table.js";
+import { clock } from "./shard-lock.js";
 import {
   addPage,
   dropPage,
