@@ -15,6 +15,11 @@ export interface BrowserEvidence {
   /** 2: the user agent names a tool that no person uses as a browser; 1: one that ordinary apps use as well. */
   toolAgent: number;
   crawlerClaim: number;
+  /**
+   * Most of what browsers send besides their names is there: of a request three kinds of lines, of a session all but one kind and those that begin with
+   * Sec-, and a page that reports.
+   */
+  browserLines: boolean;
   // headers that are missing or odd
   noAcceptLanguage: number;
   anyAcceptLanguage: number;

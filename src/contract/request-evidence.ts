@@ -22,6 +22,8 @@ export interface RequestEvidence extends BrowserEvidence {
   signature: SignatureState;
   // headers
   strippedHeaders: boolean;
+  /** The user agent is that of a part of an operating system or office suite, and the request one that it makes for the person who uses it. */
+  platformFetcher: boolean;
   /** A proxy that changes names, or a translator, may have made its headers. */
   renamedBrowser: boolean;
   // of one request only

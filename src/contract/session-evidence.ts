@@ -35,6 +35,8 @@ export interface SessionEvidence extends BrowserEvidence {
   eventsPerSecond: number;
   // forged
   futureEvents: number;
+  /** How often the visitor's clock leapt by over an hour against the server's: once where somebody set it. */
+  clockLeaps: number;
   clockSpreadSeconds: number;
   /** How much that spread exceeds the age of the session: events from before its beginning, or from the future. */
   secondsBeforeSession: number;

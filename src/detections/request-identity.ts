@@ -12,16 +12,31 @@ export const requestIdentityDetections = [
     meaning: "The user agent does not look like any browser's and names no known bot or tool.",
     strength: "moderate",
     cause: "declared_tool",
-    reads: ["userAgent", "toolAgent", "declaredBot", "crawlerClaim"],
-    when: (e) => e.toolAgent === 0 && e.declaredBot === "none" && e.crawlerClaim === 0 && !namesBrowser(e.userAgent),
+    reads: ["userAgent", "toolAgent", "declaredBot", "crawlerClaim", "platformFetcher", "browserLines"],
+    when: (e) =>
+      e.toolAgent === 0 &&
+      e.declaredBot === "none" &&
+      e.crawlerClaim === 0 &&
+      !e.platformFetcher &&
+      !e.browserLines &&
+      !namesBrowser(e.userAgent),
     source:
       "RFC 9110 10.1.5; apps and services name themselves so, which is why it is less than of a session that runs scripts",
-    fires: { userAgent: "shop-sync 1.0", toolAgent: 0, declaredBot: "none", crawlerClaim: 0 },
+    fires: {
+      userAgent: "shop-sync 1.0",
+      toolAgent: 0,
+      declaredBot: "none",
+      crawlerClaim: 0,
+      platformFetcher: false,
+      browserLines: false,
+    },
     staysQuiet: {
       userAgent: "Lynx/2.9.2 libwww-FM/2.14 SSL-MM/1.4.1",
       toolAgent: 0,
       declaredBot: "none",
       crawlerClaim: 0,
+      platformFetcher: false,
+      browserLines: false,
     },
   }),
   requestDetection({
@@ -52,5 +67,19 @@ export const requestIdentityDetections = [
     source: "the list of declared bots; a claim to be a bot is evidence of one, and says nothing against it",
     fires: { declaredBot: "ai_crawler" },
     staysQuiet: { declaredBot: "none" },
+  }),
+  requestDetection({
+    id: 100113,
+    slug: "platform-fetcher",
+    engine: "heuristics",
+    state: "scoring",
+    meaning: "The user agent names a part of an operating system, player or office suite that fetches for its user.",
+    strength: "weak",
+    cause: "declared_tool",
+    reads: ["platformFetcher"],
+    when: (e) => e.platformFetcher,
+    source: "platform-fetchers.ts; a person's media, bookmarks, calendars, downloads and documents are fetched so",
+    fires: { platformFetcher: true },
+    staysQuiet: { platformFetcher: false },
   }),
 ];

@@ -164,6 +164,7 @@ export const requestMetadataDetections = [
     reads: ["purpose", "accept", "browserFamily", "browserVersion", "browserEmbedded"],
     when: (e) => {
       if (e.purpose !== "navigation" || e.browserEmbedded || e.browserFamily === "other") return false;
+      if (e.accept === "*/*") return false;
       if (!e.accept.startsWith("text/html")) return true;
       if (e.browserFamily === "chromium") return e.browserVersion >= 80 && !e.accept.includes("image/webp");
       return e.accept.includes("application/signed-exchange") || e.accept.includes("image/apng");
@@ -172,7 +173,7 @@ export const requestMetadataDetections = [
       "Chromium's Accept has listed WebP since version 32 and signed exchanges since 73; those of Firefox and Safari never list the latter",
     fires: {
       purpose: "navigation",
-      accept: "*/*",
+      accept: "application/json",
       browserFamily: "chromium",
       browserVersion: 131,
       browserEmbedded: false,
@@ -184,6 +185,21 @@ export const requestMetadataDetections = [
       browserVersion: 131,
       browserEmbedded: false,
     },
+  }),
+  requestDetection({
+    id: 100228,
+    slug: "navigation-accepts-anything",
+    engine: "heuristics",
+    state: "scoring",
+    meaning: "The client claims to be a browser, but its navigation accepts any type alike.",
+    strength: "notable",
+    cause: "accept",
+    group: "stripping",
+    reads: ["purpose", "accept", "browserFamily", "browserEmbedded"],
+    when: (e) => e.purpose === "navigation" && e.accept === "*/*" && e.browserFamily !== "other" && !e.browserEmbedded,
+    source: "libraries' default; filters that hide what a browser can show write the same",
+    fires: { purpose: "navigation", accept: "*/*", browserFamily: "firefox", browserEmbedded: false },
+    staysQuiet: { purpose: "script", accept: "*/*", browserFamily: "firefox", browserEmbedded: false },
   }),
   requestDetection({
     id: 100225,

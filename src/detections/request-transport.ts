@@ -63,6 +63,21 @@ export const requestTransportDetections = [
     },
   }),
   requestDetection({
+    id: 100229,
+    slug: "order-of-no-browser",
+    engine: "heuristics",
+    state: "scoring",
+    meaning: "Accept-Encoding comes before Accept, unlike in every browser.",
+    strength: "notable",
+    cause: "header_order",
+    reads: ["headerOrder", "browserFamily"],
+    when: (e) => e.browserFamily !== "other" && /e.*a/.test(e.headerOrder),
+    source:
+      "the network code of browsers adds encodings behind what the page set; requests, Apache HttpClient and Ruby begin with them. No switch of names changes the order",
+    fires: { headerOrder: "uea", browserFamily: "chromium" },
+    staysQuiet: { headerOrder: "uael", browserFamily: "chromium" },
+  }),
+  requestDetection({
     id: 100232,
     slug: "foreign-header-order",
     engine: "heuristics",
@@ -80,7 +95,7 @@ export const requestTransportDetections = [
     },
     source:
       "captures over HTTP/1.1 and 2: Chromium adds Accept-Encoding behind what the page set and Accept-Language last, Firefox the other way round; scripts may set the language themselves",
-    fires: { headerOrder: "uea", purpose: "unknown", fromPage: false, browserFamily: "chromium" },
+    fires: { headerOrder: "uale", purpose: "unknown", fromPage: false, browserFamily: "chromium" },
     staysQuiet: { headerOrder: "luae", purpose: "unknown", fromPage: true, browserFamily: "chromium" },
   }),
   requestDetection({

@@ -108,6 +108,11 @@ function namesOtherProducts(userAgent: string): boolean {
   return false;
 }
 
+/** Whether it is a browser's user agent in which an app names itself, with no words or addresses of bots. */
+export function namesAppsView(userAgent: string, { family }: ClaimedBrowser): boolean {
+  return family !== "other" && !/bot\b|externalhit|https?:|compatible;/i.test(userAgent);
+}
+
 function claimedSystem(userAgent: string): ClaimedSystem {
   if (userAgent.includes("Windows NT")) return "windows";
   if (userAgent.includes("Android")) return "android";

@@ -41,7 +41,7 @@ const text = <const N extends string>(number: number, name: N, charactersMax: nu
 });
 
 /** The number of the next new field; raise it with each. */
-export const nextFieldNumber = 299;
+export const nextFieldNumber = 300;
 
 /**
  * Numbers of removed fields, never reused, and how they were stored: older records still hold them, and the reader skips them to find what follows.
@@ -117,6 +117,7 @@ export const countFields = [
   row(33, "crawlerClaim", "u8", "code", "verdict on a claimed crawler: see `CrawlerClaim`"),
   // clocks and forged data
   row(34, "futureEvents", "u16", "1", "events stamped over a day after the server's clock"),
+  row(299, "clockLeaps", "u16", "1", "batches before which the visitor's clock leapt by over an hour"),
   row(35, "timeReversals", "u16", "1", "events stamped before the event ahead of them"),
   row(36, "badCoordinates", "u16", "1", "points far outside of any screen"),
   row(37, "outsideViewport", "u16", "1", "points outside of the reported window"),

@@ -135,7 +135,10 @@ function foldCorrection(n: number[], seconds: number, nowMs: number): void {
   // NaN before the first batch.
   if (!(Math.abs(shift) > correctionMin)) return;
   const byServer = (nowMs - n[F.lastSeenMs]!) / 1000;
-  if (Math.abs(byServer) <= Math.abs(byServer + shift)) return;
+  if (Math.abs(byServer) <= Math.abs(byServer + shift)) {
+    n[F.clockLeaps]! += 1;
+    return;
+  }
   n[F.clockSkewMin]! += shift;
   n[F.clockSkewMax]! += shift;
   n[F.futureEvents] = 0;

@@ -6,8 +6,10 @@ import type { JudgedHeaderFacts } from "../contract/header-facts.js";
 import type { JudgedRequest, RequestFindings } from "../contract/judged-request.js";
 import type { ObservedRequest, Purpose } from "../contract/request-evidence.js";
 import { crawlerClaims } from "../contract/visitor.js";
+import { isPlatformFetch } from "../detections/platform-fetchers.js";
 import { claimsOf } from "./agent-claims.js";
-import type { ClaimedBrowser } from "./claimed-browser.js";
+import { changesOf, pageAccept, type RequestChanges } from "./changed-requests.js";
+import { type ClaimedBrowser, namesAppsView } from "./claimed-browser.js";
 import { contradictsHints, contradictsMobile, contradictsPlatform } from "./client-hints.js";
 import { judgedLinesOf } from "./judged-headers.js";
 
@@ -18,10 +20,6 @@ export function requestEvidenceOf(request: JudgedRequest, findings: RequestFindi
   const { userAgent, acceptLanguage, accept, acceptEncoding, secChUa } = values;
   const claims = claimsOf(userAgent);
   const declaredBot = findings.declaredBot?.category ?? "none";
-  const isView =
-    viewCategories.includes(declaredBot) && findings.crawlerClaim === "none" && isInAppView(values, claims.browser);
-  const isDeclared = declaredBot !== "none" && !isView;
-  const isNamedBot = isDeclared || findings.crawlerClaim !== "none";
   const browser: ClaimedBrowser | undefined = userAgent === "" ? undefined : claims.browser;
   const secureContext = isTrustworthy(request, values);
   const hasNoMetadata = values.secFetchSite === "" && values.secFetchMode === "" && values.secFetchDest === "";
@@ -31,9 +29,23 @@ export function requestEvidenceOf(request: JudgedRequest, findings: RequestFindi
   const noEncoding = acceptEncoding === "" || (acceptEncoding === "identity" && !isRange);
   const noBrotli = !noEncoding && !acceptEncoding.includes("br") && !isRange;
   const purpose = purposeOf(values);
+  const securePage = secureContext === true && isOutside(hostOf(request, values)) ? true : undefined;
+  const changes = changesOf({
+    values,
+    browser: claims.browser,
+    lacksEncoding: noEncoding || (noBrotli && securePage === true),
+    order: lines.order,
+    method: request.context.method,
+  });
+  const isView =
+    viewCategories.includes(declaredBot) &&
+    (findings.crawlerClaim === "none" || findings.crawlerClaim === "unverifiable") &&
+    isInAppView(values, claims.browser, changes);
+  const crawlerClaim = isView ? "none" : findings.crawlerClaim;
+  const isDeclared = declaredBot !== "none" && !isView;
+  const isNamedBot = isDeclared || crawlerClaim !== "none";
   /** What is expected of a browser says nothing of a bot that claims to be none. */
   const ofBrowser = <Value>(value: Value): Value | undefined => (isNamedBot ? undefined : value);
-  const securePage = secureContext === true && isOutside(hostOf(request, values)) ? true : undefined;
   return {
     userAgent: userAgent === "" ? undefined : userAgent,
     browserFamily: isNamedBot ? "other" : browser?.family,
@@ -44,7 +56,7 @@ export function requestEvidenceOf(request: JudgedRequest, findings: RequestFindi
     noUserAgent: userAgent === "" ? 1 : 0,
     // The parts of a bot's name are no names of their own.
     toolAgent: isDeclared && declaredBot !== "library" ? 0 : claims.tool,
-    crawlerClaim: crawlerClaims.indexOf(findings.crawlerClaim),
+    crawlerClaim: crawlerClaims.indexOf(crawlerClaim),
     headlessBrand: secChUa === "" ? undefined : secChUa.includes("Headless"),
     declaredBot: isView ? "none" : declaredBot,
     signature: findings.signature,
@@ -61,8 +73,10 @@ export function requestEvidenceOf(request: JudgedRequest, findings: RequestFindi
     noClientHints: secChUa === "" && !isOutsidePage(values) ? 1 : 0,
     clientHintsForeign: ofBrowser(secChUa !== "" && contradictsHints(secChUa, userAgent) ? 1 : 0),
     platformForeign: ofBrowser(contradictsPlatform(values.secChUaPlatform, browser?.system) ? 1 : 0),
-    strippedHeaders: isLikeStripped(values, noEncoding || (noBrotli && securePage === true), claims.browser),
-    renamedBrowser: isRenamed(values, claims.browser) || isTranslators(values),
+    strippedHeaders: changes.isStripped,
+    renamedBrowser: changes.isRenamed,
+    browserLines: ofBrowser(changes.hasBrowserLines),
+    platformFetcher: isPlatformFetch(userAgent, request.context.path ?? "", values.range),
     method: request.context.method,
     purpose,
     accept: text(accept),
@@ -104,14 +118,14 @@ function text(value: string): string | undefined {
 /** Bots of these purposes have the names of apps, in which people read. */
 const viewCategories: readonly string[] = ["feed", "preview"];
 
-/** A page that somebody opens in an app that has a bot's name: a full browser's navigation, and no words or addresses for bots. */
-function isInAppView(values: JudgedHeaderFacts, { family, version, isMobile }: ClaimedBrowser): boolean {
-  const { userAgent, accept, acceptLanguage, acceptEncoding, secFetchMode } = values;
-  if (family === "other" || /bot\b|https?:|compatible;/i.test(userAgent) || !accept.startsWith(pageAccept))
-    return false;
-  if (acceptLanguage === "" || acceptEncoding === "") return false;
-  // Views on telephones of Apple have no version, and sent no Sec-Fetch headers before iOS 16.4.
-  return secFetchMode === "navigate" || (family === "safari" && isMobile && (version === 0 || version < 17));
+/** What somebody loads in an app that has a bot's name: a full browser's lines, and no words or addresses for bots. */
+function isInAppView(
+  { userAgent, accept, referer, origin }: JudgedHeaderFacts,
+  browser: ClaimedBrowser,
+  { hasBrowserLines }: RequestChanges,
+): boolean {
+  const isOfPage = accept.startsWith(pageAccept) || referer !== "" || origin !== "";
+  return hasBrowserLines && isOfPage && namesAppsView(userAgent, browser);
 }
 
 /** Chromium sends no client hints from workers, for their scripts, and from its developer tools. */
@@ -127,9 +141,6 @@ function isOutsidePage({
   if (dest === "script") return accept === "*/*" && mode === "no-cors" && /\.m?js(?:$|\?)/.test(referer);
   return dest === "worker" || dest === "sharedworker" || dest === "serviceworker";
 }
-
-/** How Accept begins for pages in all current browsers. */
-const pageAccept = "text/html,application/xhtml+xml,";
 
 /** Uses Sec-Fetch if it came; else recognises only certain navigations. */
 function purposeOf(values: JudgedHeaderFacts): Purpose {
@@ -162,35 +173,6 @@ function isOutside(host: string): boolean {
   const name = host.replace(/:\d+$/, "");
   return !(/^127\.|^\[::1\]$/.test(name) || /(?:^|\.)localhost$|\.onion$/.test(name));
 }
-
-/**
- * Besides headers that begin with Sec-, at most one kind is missing, and the rest is a page's: as after a proxy that strips some. A library's defaults
- * (any type accepted, from no page) do not match.
- */
-function isLikeStripped(values: JudgedHeaderFacts, lacksEncoding: boolean, { family }: ClaimedBrowser): boolean {
-  if (isTranslators(values)) return true;
-  const isFromPage = values.referer !== "" || values.origin !== "" || values.upgradeInsecureRequests === "1";
-  if (!isFromPage && !values.accept.startsWith(pageAccept)) return false;
-  const isNavigation = values.accept.startsWith(pageAccept) && family !== "safari";
-  const lacksUpgrade = isNavigation && values.upgradeInsecureRequests === "";
-  const kinds = [values.acceptLanguage === "", values.accept === "", lacksEncoding, lacksUpgrade];
-  return kinds.filter((isLacking) => isLacking).length <= 1;
-}
-
-/** All is Chromium's but the name: a proxy or extension claims Firefox or Safari for somebody. */
-function isRenamed(values: JudgedHeaderFacts, { family }: ClaimedBrowser): boolean {
-  if ((family !== "firefox" && family !== "safari") || values.acceptLanguage === "" || values.secFetchMode === "")
-    return false;
-  return values.accept.startsWith(pageAccept) && values.accept.includes("image/apng");
-}
-
-/** A translator fetches the page for somebody and names his browser: it says so in the user agent, or is the page that the request comes from. */
-function isTranslators({ userAgent, referer }: JudgedHeaderFacts): boolean {
-  return userAgent.includes("gzip(gfe)") || translators.test(referer);
-}
-
-const translators =
-  /^https:\/\/(?:translate\.google\.[a-z.]{2,6}|translate\.yandex\.[a-z]{2,3}|(?:[a-z0-9-]{1,80}\.)?(?:translate\.goog|translatetheweb\.com))\//;
 
 /** Every POST of current browsers carries Origin; Firefox long left it out of its own forms. */
 function sendsOrigin(method: string | undefined, { family, version }: ClaimedBrowser): boolean {

@@ -5,7 +5,7 @@
 import type { FiredDetection } from "../contract/evidence.js";
 import type { JudgedRequest, RequestFindings, RequestScore } from "../contract/judged-request.js";
 import { detections } from "../detections/catalogue.js";
-import { type Detection, strengths } from "../detections/detection.js";
+import { strengths } from "../detections/detection.js";
 import { visitCause } from "../detections/request-visits.js";
 import { DetectionRunner } from "./detection-runner.js";
 import { requestEvidenceOf } from "./request-evidence.js";
@@ -17,7 +17,8 @@ const visitsSumMax = 2;
 const ofRequests = new DetectionRunner(detections.filter(({ subjects }) => subjects.includes("request")));
 
 /**
- * Under 10 µs for a browser's 15 lines. All missing headers together weigh no more than one strong fact: on their own they make no `definite` bot.
+ * Under 10 µs for a browser's 15 lines. All missing headers together weigh no more than one strong fact: on their own they make no `definite` bot. Beside
+ * three kinds of a browser's lines, whatever filters and switches of names may have done is `likely_automated` at most.
  */
 export function scoreRequest(request: JudgedRequest, findings: RequestFindings): RequestScore {
   const evidence = requestEvidenceOf(request, findings);
@@ -29,23 +30,22 @@ export function scoreRequest(request: JudgedRequest, findings: RequestFindings):
   };
   const sorted: FiredDetection[] = [];
   let lacking = 0;
+  let switched = 0;
   let rest = 0;
   let visits = 0;
   for (const each of fired) {
     const contribution = contributionOf(each, fired, once);
     insert(sorted, { id: each.id, contribution });
     if (each.cause === visitCause) visits += contribution;
-    else if (isLack(each)) lacking += contribution;
+    else if (each.group === "stripping") lacking += contribution;
+    else if (each.group === "switching") switched += contribution;
     else rest += contribution;
   }
-  const others = Math.min(lacking, strengths.strong) + rest;
+  const changed = Math.min(lacking, strengths.strong) + switched;
+  const others = (evidence.browserLines === true ? Math.min(changed, strengths.moderate) : changed) + rest;
   const sum = Math.max(others, Math.min(others + visits, visitsSumMax));
   return {
     score: sum === 0 ? null : scoreOf(sum, sorted[0]!.contribution),
     detectionIds: sorted.map(({ id }) => id),
   };
-}
-
-function isLack({ group }: Detection): boolean {
-  return group === "stripping";
 }

@@ -2,6 +2,9 @@
 import { browserFamilies } from "../contract/claimed-browser.js";
 import { type LastRequest, ticketStates } from "../contract/evidence.js";
 import type { Evidence } from "../contract/session-evidence.js";
+import { crawlerClaims } from "../contract/visitor.js";
+import { claimsOf } from "./agent-claims.js";
+import { namesAppsView } from "./claimed-browser.js";
 import { isCleanDispatch } from "./clean-dispatch.js";
 import { contradictsPlatform } from "./client-hints.js";
 import { claimedSystem, environmentFacts, fontsForeign } from "./environment-evidence.js";
@@ -33,6 +36,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
   const hasFlights = n[F.flights]! >= keysMin;
   const gaps = n[F.gaps]!;
   const cleanDispatch = isCleanDispatch(features);
+  const strippedHeaders = environmentFacts(features) >= reportMin && missingKinds(n) <= 1;
   return {
     userAgent: last.userAgent === "" ? undefined : last.userAgent,
     browserFamily: browserFamilies[n[F.browserFamily]! - 1],
@@ -42,7 +46,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     browserEmbedded: isClaimed ? n[F.browserEmbedded] === 1 : undefined,
     noUserAgent: n[F.noUserAgent],
     toolAgent: n[F.toolAgent],
-    crawlerClaim: n[F.crawlerClaim],
+    crawlerClaim: isAppsView(n, last.userAgent) ? 0 : n[F.crawlerClaim],
     webdriver: flag(n[F.webdriver]!),
     userAgentChanges: n[F.lastSeenMs]! - n[F.agentChangesSinceMs]! > agentChangesWithinMs ? 0 : n[F.userAgentChanges],
     networkChanges: n[F.networkChanges],
@@ -73,6 +77,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     sessionSeconds: seconds,
     eventsPerSecond: seconds >= 5 ? n[F.events]! / seconds : undefined,
     futureEvents: n[F.futureEvents],
+    clockLeaps: n[F.clockLeaps],
     clockSpreadSeconds: number(n[F.clockSkewMax]! - n[F.clockSkewMin]!),
     secondsBeforeSession: number(n[F.clockSkewMax]! - n[F.clockSkewMin]! - seconds),
     timeReversals: n[F.timeReversals],
@@ -182,7 +187,8 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     astrayShare: isCoarse ? undefined : ratio(n[F.clicksAstray]!, n[F.clicksTracked]!, clicksMin),
     cleanDispatch,
     isDevicePath: cleanDispatch && n[F.pairs]! >= pairsMin && n[F.pairsSame]! / n[F.pairs]! >= deviceRepeatsMin,
-    strippedHeaders: environmentFacts(features) >= reportMin && missingKinds(n) <= 1,
+    strippedHeaders,
+    browserLines: strippedHeaders,
     offGridShare: ratio(n[F.rowGaps]! - n[F.rowGapsWhole]!, n[F.rowGaps]!, stepsMin),
     keyOffGridShare: ratio(n[F.keyTimes]! - n[F.keyTimesWhole]!, n[F.keyTimes]!, stepsMin),
     shingles: n[F.shingles],
@@ -224,6 +230,13 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     holdCorrelation: holdCorrelation(n, keyPairsMin),
   };
 }
+
+/** A page that runs in an app whose previews have the same name. */
+function isAppsView(n: readonly number[], userAgent: string): boolean {
+  return n[F.crawlerClaim] === unverifiable && namesAppsView(userAgent, claimsOf(userAgent).browser);
+}
+
+const unverifiable = crawlerClaims.indexOf("unverifiable");
 
 /**
  * Firefox that hides its clock (resistFingerprinting, Tor Browser): times of moves and keys are whole multiples of 100 ms, so that a click or a key of

@@ -5,6 +5,7 @@
 import t from "tap";
 import type { IngestEvent } from "../../src/contract/events.js";
 import type { RequestFacts } from "../../src/contract/header-facts.js";
+import { setCrawlerClaim } from "../../src/engines/crawler-claim.js";
 import { foldBatch } from "../../src/engines/fold-batch.js";
 import { combine, explain, runEngines } from "../../src/engines/score.js";
 import { newFeatures, type SessionFeatures } from "../../src/engines/session-features.js";
@@ -20,6 +21,7 @@ import {
 } from "../engines/sessions.js";
 
 const likelyBotThreshold = 30;
+const confidentScoreMax = 15;
 const hour = 3_600_000;
 
 function scored(features: SessionFeatures, userAgent: string): { score: number; slugs: string[] } {
@@ -151,14 +153,77 @@ t.test("a server whose clock is corrected during a visit says nothing of the vis
   }
 });
 
-t.test("a visitor's own clock that leaps does", async (t) => {
+t.test("a visitor's clock that is wrong, or set once during a visit, says nothing either", async (t) => {
+  const right = () => 0;
+  for (const shift of [2 * day, -2 * day, 0.9 * day, 40 * day]) {
+    t.same(
+      withClocks(right, () => shift),
+      [],
+      `${shift / day} days, all the time`,
+    );
+    t.same(
+      withClocks(right, (batch) => (batch < 6 ? shift : 0)),
+      [],
+      `${shift / day} days, then set`,
+    );
+  }
+});
+
+t.test("a visitor's clock that leaps to and fro does", async (t) => {
   for (const shift of [0.9 * day, -0.9 * day]) {
     const slugs = withClocks(
       () => 0,
-      (batch) => (batch < 6 ? 0 : shift),
+      (batch) => (batch % 6 < 3 ? 0 : shift),
     );
     t.ok(slugs.includes("unsteady-clock"), `${slugs}`);
   }
+  const future = withClocks(
+    () => 0,
+    (batch) => (batch % 2) * 3 * day,
+  );
+  t.ok(future.includes("events-from-the-future"), `${future}`);
+});
+
+/** A visit whose page reports, with a hand's moves. */
+function visit(userAgent: string, more: Partial<RequestFacts> = {}): { score: number; slugs: string[] } {
+  const facts: RequestFacts = { ...chromeFacts, ...noHints, ...more, userAgent };
+  const environment = event("env", { ...chromeEnvironment, user_agent: userAgent });
+  const features = folded([environment, event("mouse", { points: wobblyPath(90) })], { facts });
+  if (/WhatsApp|Telegram/.test(userAgent)) setCrawlerClaim(features, "unverifiable");
+  return scored(features, userAgent);
+}
+
+const noHints = { secChUa: "", secChUaMobile: "", secChUaPlatform: "" };
+
+const replaced: Record<string, string> = {
+  "an app that replaced the whole user agent": "MyBank/7.1 (Android 14; SM-S918B)",
+  "an app on a telephone of Apple that did": "MyBank iOS 5.2",
+  "a desktop's application that did": "MyDesk/2.0",
+  "somebody whose filter removes the user agent": "",
+  "a view in WhatsApp": `${iosView} WhatsApp/2.24.10`,
+  "a view in WhatsApp on Android": `${webView} WhatsApp/2.24.24.78`,
+  "WhatsApp's desktop application": chromeOf(134).replace(" Safari/", " WhatsApp/2.2450.6 Electron/33.2.1 Safari/"),
+};
+
+for (const [name, userAgent] of Object.entries(replaced)) {
+  t.test(`${name} is a person's visit, and a header less makes no enforced bot of it`, async (t) => {
+    const { score, slugs } = visit(userAgent);
+    t.ok(score >= likelyBotThreshold, `${score}: ${slugs}`);
+    for (const lack of [{ acceptLanguage: "" }, { acceptEncoding: "gzip, deflate" }, { accept: "" }]) {
+      const less = visit(userAgent, lack);
+      t.ok(less.score > confidentScoreMax, `without ${Object.keys(lack)}: ${less.score}: ${less.slugs}`);
+    }
+  });
+}
+
+t.test("a name that no browser has, without a page that reports, is a program's as before", async (t) => {
+  for (const userAgent of ["MyBank/7.1 (Android 14; SM-S918B)", ""]) {
+    const facts: RequestFacts = { ...chromeFacts, ...noHints, userAgent };
+    const { score, slugs } = scored(folded([event("page", { path: "/" })], { facts }), userAgent);
+    t.ok(score <= confidentScoreMax, `${score}: ${slugs}`);
+  }
+  const bot = "Mozilla/5.0 (compatible; TelegramBot/2.0)";
+  t.ok(visit(bot).score < likelyBotThreshold, "and a bot is no view");
 });
 
 t.test("a tab that was opened in the background has no outer window, and is no program for it", async (t) => {

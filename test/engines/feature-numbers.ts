@@ -49,7 +49,7 @@ export const givenNumbers = `
   environmentReported:u8
   agentChangesSinceMs:f64 userAgentBefore:u32 userAgentShape:u32 rowGapsCoarse:u32 keyTimesCoarse:u32 clockSkewLast:f32
   spanSteps:u8 spanX:f32 spanY:f32 spanSumX:f32 spanSumY:f32 spanSquares:f32 spanWay:f32 spans:u32 spanRangeSum:f32
-  spanSkipped:u8 agentMarks:text
+  spanSkipped:u8 agentMarks:text clockLeaps:u16
 `
   .trim()
   .split(/\s+/)

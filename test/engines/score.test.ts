@@ -169,9 +169,19 @@ t.test("events from before the session are seen, a wrong clock and a batch that 
     firedWith([
       [0, 0],
       [-2 * hour, 10_000],
+      [20_000, 20_000],
     ]),
     true,
     "two hours before the session",
+  );
+  t.equal(
+    firedWith([
+      [0, 0],
+      [-2 * hour, 10_000],
+      [-2 * hour + 10_000, 20_000],
+    ]),
+    false,
+    "a clock that was set back",
   );
   t.equal(
     firedWith([

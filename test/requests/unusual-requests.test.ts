@@ -7,6 +7,7 @@ import type { RequestFindings } from "../../src/contract/judged-request.js";
 import { shippedDeclaredBots } from "../../src/declared-bots/catalogue.js";
 import { createDeclaredBots } from "../../src/declared-bots/declared-bots.js";
 import { scoreRequest } from "../../src/engines/score-request.js";
+import { createClaimMatcher, shippedClaimTokens } from "../../src/verified-bots/claims.js";
 import { slugsOf } from "./fired.js";
 import { type HeaderLine, noFindings, requestOf } from "./judged.js";
 
@@ -14,10 +15,29 @@ const likelyBotThreshold = 30;
 const confidentScoreMax = 15;
 const declared = createDeclaredBots(shippedDeclaredBots());
 
-function judged(lines: Record<string, string>, more: Partial<RequestFindings> = {}) {
-  const findings = { ...noFindings, declaredBot: declared.of(lines["User-Agent"]!) ?? null, ...more };
+const claimOf = createClaimMatcher(shippedClaimTokens());
+
+/** What is known of a name from the lists alone: nobody's address is looked up. */
+function findingsOf(userAgent: string): RequestFindings {
+  const claim = claimOf(userAgent);
+  const crawlerClaim = claim === undefined ? "none" : claim.isVerifiable ? "pending" : "unverifiable";
+  return { ...noFindings, declaredBot: declared.of(userAgent) ?? null, crawlerClaim };
+}
+
+interface Asked extends Partial<RequestFindings> {
+  readonly path?: string;
+  readonly method?: string;
+}
+
+/** The lowest score of the lines as they came and of the same as an object of headers. */
+function judged(lines: Record<string, string>, { path = "/", method = "GET", ...more }: Asked = {}) {
+  const findings = { ...findingsOf(lines["User-Agent"] ?? ""), ...more };
   const headers = Object.entries({ Host: "shop.example", ...lines }) as HeaderLine[];
-  const tellings = [requestOf(headers), requestOf(headers, { isAsReceived: false, httpVersion: "2" })];
+  const context = { method, path, host: "shop.example", ip: "198.51.100.7" };
+  const tellings = [
+    requestOf(headers, { context }),
+    requestOf(headers, { context, isAsReceived: false, httpVersion: "2" }),
+  ];
   const scores = tellings.map((request) => scoreRequest(request, findings));
   return {
     lowest: Math.min(...scores.map(({ score }) => score ?? 60)),
@@ -220,6 +240,269 @@ for (const [name, lines] of Object.entries(people)) {
   });
 }
 
+const firefoxPage = {
+  Accept: plainPage,
+  "Accept-Language": "en-US,en;q=0.5",
+  "Accept-Encoding": "gzip, deflate, br, zstd",
+};
+const safari =
+  "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.3 Safari/605.1.15";
+const safariEnd = { "Accept-Language": "en-US,en;q=0.9", "Accept-Encoding": "gzip, deflate, br" };
+/** Whole requests, in the order of their browsers. */
+const wholes: Record<string, Record<string, string>> = {
+  "Chrome's page": {
+    Connection: "keep-alive",
+    "sec-ch-ua": '"Chromium";v="156", "Google Chrome";v="156", "Not?A_Brand";v="99"',
+    "sec-ch-ua-mobile": "?0",
+    "sec-ch-ua-platform": '"Windows"',
+    "Upgrade-Insecure-Requests": "1",
+    "User-Agent": chrome,
+    Accept: chromePage,
+    ...fetched("none", "navigate", "document"),
+    "Sec-Fetch-User": "?1",
+    ...usual,
+  },
+  "Firefox's page": {
+    "User-Agent": firefox,
+    ...firefoxPage,
+    Connection: "keep-alive",
+    "Upgrade-Insecure-Requests": "1",
+    ...fetched("none", "navigate", "document"),
+    "Sec-Fetch-User": "?1",
+  },
+  "Safari's page": {
+    "User-Agent": safari,
+    Accept: plainPage,
+    ...fetched("none", "navigate", "document"),
+    ...safariEnd,
+    Connection: "keep-alive",
+  },
+};
+
+function changed(whole: Record<string, string>, changes: Record<string, string | null>): Record<string, string> {
+  const lines = Object.entries(whole).filter(
+    ([name]) => changes[name] !== null && !(changes["Sec-"] === null && /^sec-/i.test(name)),
+  );
+  return Object.fromEntries(lines.map(([name, value]) => [name, changes[name] ?? value]));
+}
+
+/** What filters, proxies and switches make of them: above the threshold. */
+const filters: Record<string, Record<string, string | null>> = {
+  "takes Sec- headers": { "Sec-": null },
+  "takes Sec- headers and languages": { "Sec-": null, "Accept-Language": null },
+  "takes Sec- headers, languages and wishes for upgrades": {
+    "Sec-": null,
+    "Accept-Language": null,
+    "Upgrade-Insecure-Requests": null,
+  },
+  "takes Sec- headers and what is accepted": { "Sec-": null, Accept: null },
+  "takes Sec- headers and accepts anything": { "Sec-": null, Accept: "*/*" },
+  "accepts anything": { Accept: "*/*" },
+  "takes the user agent": { "User-Agent": null },
+  "takes the user agent and Sec- headers": { "User-Agent": null, "Sec-": null },
+  "takes languages and better encodings": { "Accept-Language": null, "Accept-Encoding": "gzip, deflate" },
+};
+
+for (const [whose, whole] of Object.entries(wholes)) {
+  for (const [what, changes] of Object.entries(filters)) {
+    // Safari wishes for no upgrades over https: of its page two kinds are left then, which no more is known of.
+    if (whose.startsWith("Safari") && what === "takes languages and better encodings") continue;
+    t.test(`${whose} through a filter that ${what} is a person's`, async (t) => {
+      const { lowest, why } = judged(changed(whole, changes));
+      t.ok(lowest >= likelyBotThreshold, why);
+    });
+  }
+}
+
+/** All but the name is another browser's. */
+const switches: readonly [whose: string, name: string, agent: string][] = [
+  ["Chrome's page", "Firefox", firefox],
+  ["Chrome's page", "Safari", safari],
+  ["Firefox's page", "Chrome", chrome],
+  ["Safari's page", "Chrome", chrome],
+];
+
+for (const [whose, name, agent] of switches) {
+  t.test(`${whose} under the name of ${name} is a person's`, async (t) => {
+    const { lowest, why } = judged(changed(wholes[whose]!, { "User-Agent": agent }));
+    t.ok(lowest >= likelyBotThreshold, why);
+  });
+}
+
+t.test("a privacy proxy that claims Firefox, takes Sec- headers or leaves Sec-CH-UA is a person's", async (t) => {
+  for (const taken of [/^sec-/i, /^sec-fetch-/i, /^sec-ch-/i]) {
+    const lines = Object.entries(changed(wholes["Chrome's page"]!, { "User-Agent": firefox }));
+    const { lowest, why } = judged(Object.fromEntries(lines.filter(([line]) => !taken.test(line))));
+    t.ok(lowest >= likelyBotThreshold, `${taken}: ${why}`);
+  }
+});
+
+t.test("one more header less makes no enforced bot of a person whose request was changed", async (t) => {
+  for (const [whose, whole] of Object.entries(wholes)) {
+    const sets = Object.entries(filters).map(([what, changes]) => [what, changed(whole, changes)] as const);
+    for (const [of, name, agent] of switches) {
+      if (of === whose) sets.push([`is called ${name}`, changed(whole, { "User-Agent": agent })]);
+    }
+    for (const [what, lines] of sets) {
+      for (const more of ["Accept-Language", "Upgrade-Insecure-Requests", "Connection", "Sec-Fetch-User", "Sec-"]) {
+        const left = changed(lines, { [more]: null });
+        // Two kinds of lines are no browser any more.
+        if (Object.keys(left).filter((name) => /^(?:accept|upgrade|sec-fetch-mode|sec-ch-ua$)/i.test(name)).length < 3)
+          continue;
+        const { lowest, why } = judged(left);
+        t.ok(lowest > confidentScoreMax, `${whose}, ${what}, without ${more}: ${why}`);
+      }
+    }
+  }
+});
+
+t.test("a request of a script that names no page, behind a filter, is a person's", async (t) => {
+  const endings: readonly [agent: string, Record<string, string>][] = [
+    [chrome, usual],
+    [safari, safariEnd],
+  ];
+  for (const [agent, ending] of endings) {
+    const { lowest, why } = judged({ Connection: "keep-alive", "User-Agent": agent, Accept: "*/*", ...ending });
+    t.ok(lowest >= likelyBotThreshold, why);
+  }
+  const { lowest, why } = judged({ "User-Agent": firefox, ...firefoxPage, Accept: "*/*", Connection: "keep-alive" });
+  t.ok(lowest >= likelyBotThreshold, why);
+});
+
+const noLanguages = { Accept: "*/*", Connection: "keep-alive" };
+
+/** What people do in apps and by parts of their systems, under names of their own. */
+const named: Record<string, [lines: Record<string, string>, path: string, method?: string]> = {
+  "an app that replaced its view's user agent": [
+    changed(wholes["Chrome's page"]!, {
+      "User-Agent": "MyBank/7.1 (Android 14; SM-S918B)",
+      "sec-ch-ua": '"Chromium";v="156", "Android WebView";v="156", "Not?A_Brand";v="99"',
+      "sec-ch-ua-mobile": "?1",
+      "sec-ch-ua-platform": '"Android"',
+    }),
+    "/",
+  ],
+  "an app on a telephone of Apple that did": [
+    changed(wholes["Safari's page"]!, { "User-Agent": "MyBank iOS 5.2" }),
+    "/",
+  ],
+  "what such a page fetches": [
+    {
+      Connection: "keep-alive",
+      "User-Agent": "MyBank/7.1 (Android 14; SM-S918B)",
+      Accept: "*/*",
+      ...fetched("same-origin", "cors", "empty"),
+      Referer: page,
+      ...usual,
+    },
+    "/api",
+  ],
+  "a page's image in WhatsApp": [
+    {
+      Connection: "keep-alive",
+      "User-Agent": `${webView} WhatsApp/2.24.24.78`,
+      Accept: "image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8",
+      ...fetched("same-origin", "no-cors", "image"),
+      Referer: page,
+      ...usual,
+    },
+    "/a.png",
+  ],
+  "an app with brackets before its view's": [
+    {
+      ...navigation,
+      "User-Agent": `ShopApp/3.2 (Android 9) ${webView.replace("156", "80")}`,
+      Accept: chromePage,
+      "Accept-Encoding": "gzip, deflate",
+      "Accept-Language": "de-DE,de;q=0.9",
+    },
+    "/",
+  ],
+  "a video on an iPhone": [
+    {
+      "User-Agent": "AppleCoreMedia/1.0.0.22D72 (iPhone; U; CPU OS 18_3_1 like Mac OS X; de_de)",
+      Range: "bytes=0-1",
+      ...noLanguages,
+    },
+    "/v.mp4",
+  ],
+  "a video by Android": [
+    { "User-Agent": "stagefright/1.2 (Linux;Android 7.0)", "Accept-Encoding": "gzip,deflate" },
+    "/v.mp4",
+  ],
+  "a video in an app of Android": [
+    { "User-Agent": "ShopApp/1.0 (Linux;Android 14) ExoPlayerLib/2.18.1", "Accept-Encoding": "identity" },
+    "/v.mp4",
+  ],
+  "a video in VLC": [{ "User-Agent": "VLC/3.0.20 LibVLC/3.0.20", Range: "bytes=0-", ...noLanguages }, "/film"],
+  "an icon for Safari's favourites": [
+    { "User-Agent": "MobileSafari/8618.2.12.10.9 CFNetwork/1568.300.101 Darwin/24.2.0", Accept: "*/*", ...safariEnd },
+    "/apple-touch-icon.png",
+  ],
+  "WebKit's network process": [
+    { "User-Agent": "com.apple.WebKit.Networking/8620.2.4.10.7 CFNetwork/1568.300.101 Darwin/24.2.0", ...noLanguages },
+    "/apple-touch-icon.png",
+  ],
+  "a subscribed calendar": [{ "User-Agent": "iOS/18.3 (22D63) dataaccessd/1.0", ...noLanguages }, "/cal.ics"],
+  "a link in a document": [{ "User-Agent": "Microsoft Office Existence Discovery" }, "/article", "HEAD"],
+  "a document in Word": [
+    { "User-Agent": "Microsoft Office Word/16.0 (Windows NT 10.0; Microsoft Word 16.0.17328; Pro)", ...noLanguages },
+    "/d.docx",
+  ],
+  "a folder of Windows": [{ "User-Agent": "Microsoft-WebDAV-MiniRedir/10.0.19045" }, "/", "OPTIONS"],
+  "a download by Android": [
+    {
+      "User-Agent": "AndroidDownloadManager/14 (Linux; U; Android 14; SM-S918B Build/UP1A)",
+      "Accept-Encoding": "identity",
+    },
+    "/invoice",
+  ],
+  "Windows' look for a captive portal": [{ "User-Agent": "Microsoft NCSI" }, "/"],
+  "an iPhone's look for one": [{ "User-Agent": "CaptiveNetworkSupport-481.0.1 wispr", Connection: "close" }, "/"],
+  "Firefox's look for one": [
+    {
+      "User-Agent": firefox,
+      ...firefoxPage,
+      Accept: "*/*",
+      Connection: "keep-alive",
+      "Cache-Control": "no-cache",
+      Pragma: "no-cache",
+    },
+    "/canonical.html",
+  ],
+  "a page in Emacs": [
+    {
+      Connection: "close",
+      "Accept-encoding": "gzip",
+      Accept: "*/*",
+      "User-Agent": "URL/Emacs Emacs/29.1 (X11; x86_64-pc-linux-gnu)",
+    },
+    "/",
+  ],
+};
+
+for (const [name, [lines, path, method = "GET"]] of Object.entries(named)) {
+  t.test(`${name} is a person's`, async (t) => {
+    const { lowest, why } = judged(lines, { path, method });
+    t.ok(lowest >= likelyBotThreshold, why);
+  });
+}
+
+t.test("a name of a system's part is none outside of its field, nor inside of another name", async (t) => {
+  const names = [
+    "AppleCoreMedia/1.0.0.22D72 (iPhone; U; CPU OS 18_3_1 like Mac OS X; de_de)",
+    "VLC/3.0.20 LibVLC/3.0.20",
+  ];
+  for (const agent of [
+    ...names,
+    "ShopSync/1.0 AppleCoreMedia/1.0.0",
+    "MobileSafari/8618.2 CFNetwork/1568.3 Darwin/24.2.0",
+  ]) {
+    const { lowest, why } = judged({ "User-Agent": agent, Accept: "*/*" }, { path: "/products" });
+    t.ok(lowest < likelyBotThreshold, why);
+  }
+});
+
 const previews: Record<string, string> = {
   WhatsApp: "WhatsApp/2.24.1.78 A",
   "Signal, which says that it is WhatsApp": "WhatsApp/2",
@@ -252,6 +535,22 @@ for (const [name, userAgent] of Object.entries(previews)) {
     }
   });
 }
+
+t.test("what fetches pictures for Discord is likely automated; a person with such a browser is not", async (t) => {
+  for (const version of ["10.10; rv:38.0) Gecko/20100101 Firefox/38.0", "11.6; rv:92.0) Gecko/20100101 Firefox/92.0"]) {
+    const agent = `Mozilla/5.0 (Macintosh; Intel Mac OS X ${version}`;
+    for (const habit of [{}, { Accept: "*/*" }, { "Accept-Encoding": "gzip" }]) {
+      const { lowest, why } = judged({ "User-Agent": agent, ...habit });
+      t.ok(lowest < likelyBotThreshold && lowest > confidentScoreMax, why);
+    }
+    const person = judged({
+      ...wholes["Firefox's page"]!,
+      "User-Agent": agent,
+      "Accept-Encoding": "gzip, deflate, br",
+    });
+    t.ok(person.lowest >= likelyBotThreshold, person.why);
+  }
+});
 
 t.test("a library that has no bot's name is no preview, and a bot is no view in an app", async (t) => {
   const bare = judged({ "User-Agent": "Apache-HttpClient/4.5.14 (Java/17)", Accept: "*/*" });
