@@ -35,6 +35,7 @@ import type {
   RuleChangeBody,
   RuleTestBody,
   SettingsBody,
+  SettingsTestBody,
   SolutionBody,
   TokenBody,
 } from "./control.js";
@@ -278,6 +279,26 @@ export interface TestedRequests {
   matched: Count;
   /** For how many requests the matched ones stand. */
   weight: number & tags.Minimum<0>;
+  /** Of all evaluated ones, in requests: estimates. */
+  effect: ChangeEffectAnswer;
+}
+
+/** Answer of `POST …/scoring/settings/test`. */
+export interface SettingsTestAnswer {
+  /** Sessions evaluated. */
+  evaluated: Count;
+  /** Whether `hours` had more sessions than were evaluated; absent without `hours`. */
+  is_sample?: boolean;
+  /** Of the evaluated sessions. Settings shadow no rules. */
+  effect: RuleEffectAnswer;
+  /** Of samples of requests without a session: of the last `hours`, or of the last day. */
+  requests: {
+    evaluated: Count;
+    /** For how many requests they stand. */
+    weight: number & tags.Minimum<0>;
+    /** In requests: estimates. */
+    effect: ChangeEffectAnswer;
+  };
 }
 
 /** What a draft rule would have done in one span of time. */
@@ -513,6 +534,7 @@ export interface ApiTypes {
   MemberBody: MemberBody;
   MemberChangeBody: MemberChangeBody;
   SettingsBody: SettingsBody;
+  SettingsTestBody: SettingsTestBody;
   RequestScoringBody: RequestScoringBody;
   ChallengeSettingsBody: ChallengeSettingsBody;
   ChallengeBody: ChallengeBody;
@@ -580,6 +602,7 @@ export interface ApiTypes {
   RequestSamplesAnswer: RequestSamplesAnswer;
   CrawlersAnswer: CrawlersAnswer;
   RuleTestAnswer: RuleTestAnswer;
+  SettingsTestAnswer: SettingsTestAnswer;
   DetectionsAnswer: DetectionsAnswer;
   VerifiedBotsAnswer: VerifiedBotsAnswer;
   DeclaredBotsAnswer: DeclaredBotsAnswer;

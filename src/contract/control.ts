@@ -32,6 +32,14 @@ export interface SettingsBody {
   likely_bot_threshold?: Int32 & tags.Minimum<1> & tags.Maximum<99>;
 }
 
+/** Settings to try: only what would change. */
+export interface SettingsTestBody extends SettingsBody {
+  /** How many sessions to evaluate at most, the latest ones unless `hours` is given; default 1000. */
+  limit?: number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<10000>;
+  /** Evaluate the sessions that began in so many hours up to now, and samples of requests of these hours. */
+  hours?: number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<168>;
+}
+
 /** Send only what changes. */
 export interface RequestScoringBody {
   enabled?: boolean;

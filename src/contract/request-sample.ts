@@ -3,6 +3,7 @@ import type { BotCategory } from "./bot-categories.js";
 import type { HttpVersion } from "./judged-request.js";
 import type { SignatureState } from "./signed-agents.js";
 import type { Action, Band } from "./verdict.js";
+import type { VisitFacts } from "./visit-facts.js";
 
 /** What of a judged request is kept. "" for what is not known. */
 export interface RequestSample {
@@ -34,6 +35,8 @@ export interface RequestSample {
   readonly httpVersion: HttpVersion | "";
   /** Null where the request had no address. */
   readonly requestsPerMinute: number | null;
+  /** Null where no visit is known; absent from samples of earlier builds. */
+  readonly visit?: Omit<VisitFacts, "evidence"> | null;
 }
 
 /** A sample with how many requests of its hour it stands for, 1 and more. */

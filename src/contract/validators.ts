@@ -16,6 +16,7 @@ import type {
   RuleChangeBody,
   RuleTestBody,
   SettingsBody,
+  SettingsTestBody,
   TokenBody,
 } from "./control.js";
 import type { Account, AccountToken, Block, KeyOwner, Membership, Project, Rule, Traffic, User } from "./entities.js";
@@ -46,6 +47,7 @@ export type Validated<T> = { readonly value: T } | Mismatch;
 const validators = {
   rotate: typia.createValidate<RotateBody>(),
   settings: typia.createValidate<SettingsBody>(),
+  settingsTest: typia.createValidate<SettingsTestBody>(),
   requestScoring: typia.createValidate<RequestScoringBody>(),
   challengeSettings: typia.createValidate<ChallengeSettingsBody>(),
   challengePage: typia.createValidate<ChallengePageOptions>(),
@@ -78,6 +80,8 @@ function check<T>(validate: (value: unknown) => typia.IValidation<T>, value: unk
 export const checkRotate = (value: unknown): Validated<RotateBody> => check(validators.rotate, value);
 /** Body of `PUT …/scoring/settings`. */
 export const checkSettings = (value: unknown): Validated<SettingsBody> => check(validators.settings, value);
+/** Body of `POST …/scoring/settings/test`. */
+export const checkSettingsTest = (value: unknown): Validated<SettingsTestBody> => check(validators.settingsTest, value);
 /** Body of `PUT …/request-scoring`. */
 export const checkRequestScoring = (value: unknown): Validated<RequestScoringBody> =>
   check(validators.requestScoring, value);

@@ -1,9 +1,9 @@
-/** What a change would do to stored sessions: their verdicts as things are against those after the change, counted by what becomes of people. Pure. */
-import type { ScoredState } from "../contract/session.js";
+/** What a change would do: verdicts as things are against those after the change, counted by what becomes of people. Pure. */
+import type { ProjectSettings } from "../contract/session.js";
 import type { Action, Band } from "../contract/verdict.js";
-import { isLoggedIn, type NamedRule } from "../verdict/resolve.js";
+import { type DecideInput, decide, isLoggedIn, type NamedRule, ruleInput } from "../verdict/resolve.js";
 
-/** Sessions by what the change makes of them; the last three are of those that are treated otherwise than now. */
+/** Visitors by what the change makes of them; the last three are of those that are treated otherwise than now. */
 export interface ChangeEffect {
   newlyBlocked: number;
   newlyChallenged: number;
@@ -17,14 +17,32 @@ export interface ChangeEffect {
   markedHuman: number;
 }
 
+/** What verdicts depend on besides the visitor. */
+export interface DecidingSettings {
+  readonly project: ProjectSettings;
+  /** In the order of evaluation. */
+  readonly rules: readonly NamedRule[];
+}
+
+/** A change of settings or rules that nobody has made yet. */
+export interface Change {
+  readonly before: DecidingSettings;
+  readonly after: DecidingSettings;
+  /** The rule that is new in `after`; null for none. */
+  readonly draft: NamedRule | null;
+}
+
+/** A visitor: a stored session, or a judged request. */
+export type AskedVisitor = Omit<DecideInput, "project" | "rules" | "nowMs">;
+
 /** A verdict as far as its effect goes; the rule is the one that decided, not one that only logged. */
-export interface Treated {
+interface Treated {
   readonly action: Action;
   readonly band: Band;
   readonly rule: NamedRule | null;
 }
 
-/** Counts sessions one by one. */
+/** Counts visitors one by one. */
 export class EffectCounter {
   readonly effect: ChangeEffect = {
     newlyBlocked: 0,
@@ -36,27 +54,64 @@ export class EffectCounter {
     loggedIn: 0,
     markedHuman: 0,
   };
+  /** Ids of rules that keep visitors from the draft. */
+  readonly shadowedBy = new Set<number>();
+  /** Ids of rules from which the draft takes visitors. */
+  readonly shadows = new Set<number>();
+  readonly #change: Change;
   readonly #persons: ReadonlySet<string>;
   readonly #nowMs: number;
 
   /** `persons`: tokens of the sessions that are marked as persons. */
-  constructor(persons: ReadonlySet<string>, nowMs: number) {
+  constructor(change: Change, persons: ReadonlySet<string>, nowMs: number) {
+    this.#change = change;
     this.#persons = persons;
     this.#nowMs = nowMs;
   }
 
-  add(token: string, state: ScoredState, before: Treated, after: Treated): void {
+  /** `weight`: for how many visitors this one stands. */
+  add(visitor: AskedVisitor, weight = 1): void {
     const { effect } = this;
-    const [was, is] = [treatmentOf(before.action), treatmentOf(after.action)];
+    const { before, after, draft } = this.#change;
+    const [now, then] = [this.#treated(visitor, before), this.#treated(visitor, after)];
+    if (draft !== null) this.#addShadows(draft, visitor, now, then);
+    const [was, is] = [treatmentOf(now.action), treatmentOf(then.action)];
     if (was === is) {
-      effect.unchanged++;
+      effect.unchanged += weight;
       return;
     }
-    effect[countOf[is]]++;
-    if (after.band === "likely_human") effect.likelyHuman++;
-    if (isLoggedIn(state, this.#nowMs)) effect.loggedIn++;
-    if (this.#persons.has(token)) effect.markedHuman++;
+    effect[countOf[is]] += weight;
+    const { state, sessionToken = null } = visitor;
+    if (then.band === "likely_human") effect.likelyHuman += weight;
+    if (state !== null && isLoggedIn(state, this.#nowMs)) effect.loggedIn += weight;
+    if (sessionToken !== null && this.#persons.has(sessionToken)) effect.markedHuman += weight;
   }
+
+  #treated(visitor: AskedVisitor, settings: DecidingSettings): Treated {
+    const decision = decide({ ...visitor, ...settings, nowMs: this.#nowMs });
+    if (decision === null) return unjudged;
+    const { verdict, rule } = decision;
+    return { action: verdict.action, band: verdict.band, rule: rule === null || rule.action === "log" ? null : rule };
+  }
+
+  /** A draft that only logs takes no visitor from another rule. */
+  #addShadows(draft: NamedRule, visitor: AskedVisitor, now: Treated, then: Treated): void {
+    if (then.rule === draft) {
+      if (now.rule !== null) this.shadows.add(now.rule.id);
+      return;
+    }
+    if (then.rule === null || !isBefore(then.rule, draft) || this.shadowedBy.has(then.rule.id)) return;
+    const facts = ruleInput({ ...visitor, ...this.#change.after, nowMs: this.#nowMs });
+    if (facts !== null && draft.matches(facts)) this.shadowedBy.add(then.rule.id);
+  }
+}
+
+/** A session without a score. */
+const unjudged: Treated = { action: "allow", band: "not_computed", rule: null };
+
+/** A new rule stands behind those with the same `sort_order`. */
+function isBefore(rule: NamedRule, draft: NamedRule): boolean {
+  return rule.sortOrder <= draft.sortOrder;
 }
 
 type Treatment = "allow" | "block" | "challenge" | "delay";
@@ -71,21 +126,3 @@ const countOf = {
   challenge: "newlyChallenged",
   delay: "newlyDelayed",
 } as const satisfies Record<Treatment, keyof ChangeEffect>;
-
-/** Which rules keep sessions from a draft, and from which the draft would take them. */
-export class Shadows {
-  readonly by = new Set<number>();
-  readonly of = new Set<number>();
-
-  /** `isMatched`: whether the draft's own expression matches. A draft that only logs takes no session from another rule. */
-  add(draft: NamedRule, isMatched: boolean, before: Treated, after: Treated): void {
-    if (after.rule === draft) {
-      if (before.rule !== null) this.of.add(before.rule.id);
-    } else if (isMatched && after.rule !== null && isBefore(after.rule, draft)) this.by.add(after.rule.id);
-  }
-}
-
-/** A new rule stands behind those with the same `sort_order`. */
-function isBefore(rule: NamedRule, draft: NamedRule): boolean {
-  return rule.sortOrder <= draft.sortOrder;
-}

@@ -1,10 +1,19 @@
-/** What an expression of the rules language sees of a sample of a judged request. Pure. */
+/** What verdicts and expressions of the rules language see of a sample of a judged request. Pure. */
+
+import { agentDetections } from "../contract/agents.js";
+import { neutralScore } from "../contract/evidence.js";
+import type { ExaminedRequest } from "../contract/judged-request.js";
 import type { AddressLookup } from "../contract/network-fact.js";
 import type { RequestSample } from "../contract/request-sample.js";
+import type { ProjectSettings } from "../contract/session.js";
+import type { VerifiedBotCategory } from "../contract/verdict.js";
+import { noVisitEvidence } from "../contract/visit-facts.js";
 import type { Expression } from "../rules/ast.js";
 import { comparedFields } from "../rules/fields.js";
 import { RuleInput } from "../rules/input.js";
-import { isStaticResource } from "../verdict/static-resource.js";
+import { knownAgent } from "../verdict/known-agent.js";
+import { ruleInput } from "../verdict/resolve.js";
+import type { AskedVisitor } from "./change-effect.js";
 
 /** Fields that no sample has: a session's, and a fingerprint that is not kept. */
 const unsampledFields: ReadonlySet<string> = new Set(["ja4", "event_count", "session_age", "behavioral_score"]);
@@ -14,38 +23,21 @@ export function unsampled(expression: Expression): string[] {
   return comparedFields(expression).filter((name) => unsampledFields.has(name));
 }
 
-/** The input of rules as it was when the request was judged, but for the operator's lists of addresses and the threshold, which are those of now. */
-export function sampleInput(
-  sample: RequestSample,
-  likelyBotThreshold: number,
-  listsOf: AddressLookup["listsOf"],
-): RuleInput {
-  const { declaredBot, declaredBotCategory, verifiedBot, verifiedBotCategory, signedAgent, score } = sample;
-  const declared =
-    declaredBot === "" || declaredBotCategory === ""
-      ? null
-      : { name: declaredBot, operator: declaredBot, category: declaredBotCategory };
-  const category = verifiedBotCategory || undefined;
-  return new RuleInput({
-    score,
-    band: sample.band,
-    verifiedBot: verifiedBot !== "",
-    verifiedBotCategory: category,
-    path: sample.path,
-    method: sample.method,
-    host: sample.host,
-    userAgent: sample.userAgent,
-    ip: sample.ip,
-    staticResource: sample.path === "" ? undefined : isStaticResource(sample.path),
-    detectionIds: sample.detectionIds,
-    jsDetected: false,
-    heuristicsScore: score,
-    behavioralScore: null,
-    eventCount: undefined,
-    sessionAgeSeconds: undefined,
-    likelyBotThreshold,
-    isCleared: undefined,
-    hasSession: false,
+/** The request as it was when it was judged, but for the operator's lists of addresses, which are those of now. */
+export function askedSample(sample: RequestSample, listsOf: AddressLookup["listsOf"]): AskedVisitor {
+  const request = examinedSample(sample);
+  const { verifiedBot } = request;
+  return {
+    state: null,
+    request,
+    context: {
+      path: sample.path || undefined,
+      method: sample.method || undefined,
+      host: sample.host || undefined,
+      userAgent: sample.userAgent || undefined,
+      ip: sample.ip || undefined,
+    },
+    verifiedBot,
     addresses: {
       networkOf: () => ({
         country: sample.country || undefined,
@@ -54,22 +46,44 @@ export function sampleInput(
       }),
       listsOf,
     },
-    request: {
-      score,
-      detectionIds: sample.detectionIds,
-      verifiedBot: null,
-      declaredBot: declared,
-      signature: sample.signature,
-      signedAgent:
-        signedAgent === "" || category === undefined ? undefined : { host: signedAgent, name: verifiedBot, category },
-      requestsPerMinute: sample.requestsPerMinute ?? undefined,
-      visit: undefined,
-      ja4: undefined,
-      httpVersion: sample.httpVersion || undefined,
-      hasHeaders: true,
-    },
-    search: {
-      outcome: () => ({ action: sample.action, ruleId: sample.ruleId }),
-    },
-  });
+    agent: () => knownAgent({ state: null, request, verifiedBot }, undefined),
+  };
+}
+
+/** The input of searches: band, action and rule are those of then, which rows show. */
+export function sampleInput(
+  sample: RequestSample,
+  project: ProjectSettings,
+  listsOf: AddressLookup["listsOf"],
+): RuleInput {
+  const asked = askedSample(sample, listsOf);
+  const outcome = () => ({ action: sample.action, ruleId: sample.ruleId });
+  const input = ruleInput({ ...asked, project, rules: [], nowMs: sample.atMs }, { outcome })!;
+  return new RuleInput({ ...input.facts, band: sample.band });
+}
+
+function examinedSample(sample: RequestSample): ExaminedRequest {
+  const { detectionIds, declaredBot, declaredBotCategory, verifiedBot, verifiedBotCategory, signedAgent, visit } =
+    sample;
+  const proved =
+    verifiedBot === "" || verifiedBotCategory === "" ? null : { name: verifiedBot, category: verifiedBotCategory };
+  const isSigned = signedAgent !== "";
+  return {
+    // As much as nothing that counts.
+    score: sample.score === neutralScore || sample.score === 0 ? null : sample.score,
+    detectionIds,
+    verifiedBot: isSigned ? null : (proved as { name: string; category: VerifiedBotCategory } | null),
+    declaredBot:
+      declaredBot === "" || declaredBotCategory === ""
+        ? null
+        : { name: declaredBot, operator: declaredBot, category: declaredBotCategory },
+    isSpoofed: detectionIds.includes(agentDetections.spoofed),
+    signature: sample.signature,
+    signedAgent: proved !== null && isSigned ? { host: signedAgent, ...proved } : undefined,
+    requestsPerMinute: sample.requestsPerMinute ?? undefined,
+    visit: visit == null ? undefined : { ...visit, evidence: noVisitEvidence },
+    ja4: undefined,
+    httpVersion: sample.httpVersion || undefined,
+    hasHeaders: true,
+  };
 }

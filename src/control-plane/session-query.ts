@@ -19,7 +19,8 @@ import type { Store } from "../store/store.js";
 import { tryLock } from "../store/thread-lock.js";
 import { bandOfSession } from "../verdict/bands.js";
 import type { UnwordedVerdict } from "../verdict/verdict-text.js";
-import { type BacktestMeter, zeros } from "./rule-backtest.js";
+import type { BacktestMeter } from "./backtest.js";
+import { zeros } from "./rule-backtest.js";
 import { type CountedSession, dimensionRows } from "./session-dimensions.js";
 import {
   isBeyond,

@@ -2,6 +2,7 @@
  * The one place where every computed verdict passes: makes its facts (`JudgedFacts`) and tells them to the observers: counters, samples, incidents.
  * Runs on the path of the answer, so what many requests share (templates, families, networks) is remembered.
  */
+import type { KnownAgent } from "../contract/agents.js";
 import { minuteMs } from "../contract/durations.js";
 import { canonicalHost } from "../contract/host.js";
 import type { ExaminedRequest } from "../contract/judged-request.js";
@@ -28,6 +29,8 @@ export interface Judged {
   readonly request: ExaminedRequest | undefined;
   /** The verified bot, or the signed agent. */
   readonly proved: { readonly name: string; readonly category: string } | null;
+  /** Who the visitor is; undefined for a person, and for a name that is spoofed. */
+  readonly agent: Pick<KnownAgent, "name"> | undefined;
   readonly context: RequestContext;
   readonly verdict: Verdict;
   readonly rule: { readonly id: number; readonly name: string } | null;
@@ -87,6 +90,7 @@ export class JudgedTraffic {
     state,
     request,
     proved,
+    agent,
     context,
     verdict,
     rule,
@@ -123,7 +127,7 @@ export class JudgedTraffic {
         user_agent_family: this.#family(userAgent),
         declared_bot: declared,
         verified_bot: verifiedBot,
-        agent: verifiedBot || (impostorOf === "" ? declared : ""),
+        agent: agent?.name ?? "",
         rule: rule === null ? "" : String(rule.id),
       },
       impostorOf,

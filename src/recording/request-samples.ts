@@ -5,6 +5,7 @@
 import type { BotCategory } from "../contract/bot-categories.js";
 import type { RequestSample, WeightedSample } from "../contract/request-sample.js";
 import type { JudgedFacts, TrafficObserver } from "../contract/traffic.js";
+import type { VisitFacts } from "../contract/visit-facts.js";
 import { limits } from "../limits.js";
 import type { Slices } from "../runtime/long-work.js";
 import { TextMemo } from "../runtime/text-memo.js";
@@ -82,6 +83,12 @@ class HourOfSamples implements JudgedPart {
 
 function rowOf({ atMs }: RequestSample): number {
   return Math.floor(atMs) % rowsOfHour;
+}
+
+function visitOf(visit: VisitFacts | undefined): Omit<VisitFacts, "evidence"> | null {
+  if (visit === undefined) return null;
+  const { pages, silentPages, seconds, posts, cookieKept } = visit;
+  return { pages, silentPages, seconds, posts, cookieKept };
 }
 
 /** Those with the least draws, the least first. */
@@ -172,6 +179,7 @@ export class RequestSamples implements TrafficObserver {
       signedAgent: request?.signedAgent?.host ?? "",
       httpVersion: request?.httpVersion ?? "",
       requestsPerMinute: request?.requestsPerMinute ?? null,
+      visit: visitOf(request?.visit),
     };
   }
 

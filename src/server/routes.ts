@@ -31,6 +31,7 @@ import { sessionDeletionRoute } from "../http/handlers/control-plane/session-del
 import { sessionErasureRoute } from "../http/handlers/control-plane/session-erase.js";
 import { sessionQueryRoute } from "../http/handlers/control-plane/session-query.js";
 import { sessionRoutes } from "../http/handlers/control-plane/sessions.js";
+import { settingsTestRoute } from "../http/handlers/control-plane/settings-test.js";
 import { signedAgentsRoute } from "../http/handlers/control-plane/signed-agents.js";
 import { statsRoute } from "../http/handlers/control-plane/stats.js";
 import { timelineRoute } from "../http/handlers/control-plane/timeline.js";
@@ -181,6 +182,17 @@ function sessionsAndLogsRoutes({ thread, controlPlane, visitors, recording }: Ro
       .catch((err: unknown) => thread.outages.failed(err, "counts and samples of judged requests could not be stored"));
   const meter = meters.services.backtests;
   const search = { addresses, rulesOf: (project: Project) => rules.ready(project), agents };
+  const backtests = {
+    ...search,
+    exceptionsOf: (project: Project) => exceptions.ready(project),
+    traffic: trafficReader,
+    flush: flushJudged,
+    store,
+    sessions,
+    work,
+    meter,
+    now,
+  };
   return [
     sessionErasureRoute({
       erase: async (projectId, token) => (await eraseSession(store, token, projectId)) !== null,
@@ -194,17 +206,8 @@ function sessionsAndLogsRoutes({ thread, controlPlane, visitors, recording }: Ro
     statsRoute({ stats: new Stats(store), work, flush: () => traffic.flush(), now }),
     ...trafficRoutes({ traffic: trafficReader, addresses, work, flush: flushJudged, now }),
     ...exceptionRoutes({ exceptions, warnings: exceptionWarnings(thread, controlPlane, visitors), work, now }),
-    ruleTestRoute({
-      ...search,
-      exceptionsOf: (project) => exceptions.ready(project),
-      traffic: trafficReader,
-      flush: flushJudged,
-      store,
-      sessions,
-      work,
-      meter,
-      now,
-    }),
+    ruleTestRoute(backtests),
+    settingsTestRoute(backtests),
   ];
 }
 

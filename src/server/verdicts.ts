@@ -162,7 +162,7 @@ function computedRecorder(
   { config, log, meters, disk, now }: ThreadContext,
   { traffic, judged, blocks, overBudget, challengingRules }: Recording,
   { matcher }: Alerting,
-  { addresses }: VisitorFacts,
+  { addresses, declaredBotOf }: VisitorFacts,
 ): RequestVerdictSources["onComputed"] {
   return (project, token, context, { blocked, rule, logged, verdict, isOverBudget }, on) => {
     const nowMs = now();
@@ -181,6 +181,8 @@ function computedRecorder(
           // A signed agent is in `request`.
           verifiedBot: request?.signedAgent === undefined ? (proved as VerifiedBot | null) : null,
           addresses,
+          declaredBot: () => declaredBotOf(context.userAgent ?? state?.last.userAgent ?? ""),
+          agent: () => on.agent,
           nowMs,
         }),
       );

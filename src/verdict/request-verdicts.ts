@@ -130,7 +130,7 @@ export class RequestVerdicts {
     const { rule, logged, blocked, isOverBudget } = decision;
     const token = state === null ? null : sessionToken;
     const subject = state?.scored === true ? "session" : "request";
-    const on: DecidedOn = { subject, state, request: evidence, proved: evidence.signedAgent ?? verifiedBot };
+    const on: DecidedOn = { subject, state, request: evidence, proved: evidence.signedAgent ?? verifiedBot, agent };
     sources.onComputed(project, token, context, { verdict: text.verdict, rule, logged, blocked, isOverBudget }, on);
     sources.onAnswer(project, text.verdict, "computed", subject, token, askedWith(context), nowMs);
     const { signedAgent: signer } = evidence;

@@ -1,6 +1,7 @@
 /** Answers verdict reads: uses the cache, or decides by the stored session, and reports each answer. Any failure answers fail-open. */
 import { clearanceEndMs, isStanding } from "../challenge/clearance.js";
 import { addressProof } from "../contract/address-proof.js";
+import type { KnownAgent } from "../contract/agents.js";
 import type { Clearance } from "../contract/challenge.js";
 import type { ExceptionLookup } from "../contract/exceptions.js";
 import type { ExaminedRequest } from "../contract/judged-request.js";
@@ -33,6 +34,8 @@ export interface DecidedOn {
   readonly request: ExaminedRequest | undefined;
   /** The verified bot, or the signed agent. */
   readonly proved: ProvedBot | null;
+  /** Who the visitor is, as answers say it. */
+  readonly agent: KnownAgent | undefined;
 }
 
 /** What the reader needs from the rest of verdictd; each call is synchronous and cheap. */
@@ -193,7 +196,7 @@ export class VerdictReader {
     }
     const text = this.#texts.of(decision.verdict);
     const { rule, logged, blocked, isOverBudget } = decision;
-    const on: DecidedOn = { subject: "session", state, request: undefined, proved: verifiedBot };
+    const on: DecidedOn = { subject: "session", state, request: undefined, proved: verifiedBot, agent: agent() };
     sources.onComputed(project, token, context, { verdict: text.verdict, rule, logged, blocked, isOverBudget }, on);
     sources.onAnswer(project, text.verdict, "computed", "session", token, asked, nowMs);
     if (this.#ttlMs > 0) {

@@ -77,6 +77,7 @@ const expected: Readonly<Record<string, Access>> = {
   [`GET ${P}/requests`]: "read",
   [`GET ${P}/crawlers`]: "read",
   [`POST ${P}/rules/test`]: "read",
+  [`POST ${P}/scoring/settings/test`]: "read",
   [`GET ${P}/exceptions`]: "read",
   [`POST ${P}/exceptions`]: "write",
   [`DELETE ${P}/exceptions/:exception`]: "write",

@@ -431,7 +431,10 @@ async function askProject(ask: AskOperation, service: Service, one: Tenant): Pro
   await asked(422, "post", "/rules/test", "/rules/test", { expression: "score <", action: "block" });
   const unlock = tryLock(service.server.store, `backtest:${one.account.id}`);
   await asked(409, "post", "/rules/test", "/rules/test", { expression: "score < 30", action: "block" });
+  await asked(409, "post", "/scoring/settings/test", "/scoring/settings/test", {});
   unlock?.();
+  await asked(200, "post", "/scoring/settings/test", "/scoring/settings/test", { likely_bot_threshold: 40 });
+  await asked(422, "post", "/scoring/settings/test", "/scoring/settings/test", { likely_bot_threshold: 0 });
   const letting = { subject: { ip: "192.0.2.1" }, expires_at: new Date(Date.now() + 3_600_000).toISOString() };
   const exception = (await asked(201, "post", "/exceptions", "/exceptions", letting)).json;
   await asked(422, "post", "/exceptions", "/exceptions", { ...letting, expires_at: "soon" });

@@ -13,6 +13,7 @@ const judged: Judged = {
   state: null,
   request: undefined,
   proved: null,
+  agent: { name: "GPTBot" },
   context: {
     method: "GET",
     path: "/orders/4711",
@@ -53,7 +54,7 @@ t.test("a request's facts have one value for each dimension", async (t) => {
     user_agent_family: "Googlebot",
     declared_bot: "Googlebot",
     verified_bot: "",
-    agent: "",
+    agent: "GPTBot",
     rule: "12",
   });
   t.equal(facts.impostorOf, "Google");
@@ -74,7 +75,8 @@ t.test("an address is kept as --ip-storage says; country and network's number st
 
 t.test("a verified bot is an agent and no impostor", async (t) => {
   const proved = { name: "Google", category: "search" };
-  const facts = factsOf({ proved, verdict: { ...verdict, verdict: "verified", detection_ids: [] } });
+  const agent = { name: "Google" };
+  const facts = factsOf({ proved, agent, verdict: { ...verdict, verdict: "verified", detection_ids: [] } });
   t.match(facts, {
     isLoggedIn: false,
     impostorOf: "",

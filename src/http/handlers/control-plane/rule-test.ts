@@ -1,25 +1,19 @@
 /** `POST …/rules/test`: what a draft rule would have done to the latest sessions, or to those of the last hours. Stores nothing. */
-import type { RuleEffectAnswer, RuleTestAnswer, RuleTestRange, TestedRequests } from "../../../contract/api-answers.js";
+import type { RuleTestAnswer, RuleTestRange } from "../../../contract/api-answers.js";
 import { dayMs, hourMs } from "../../../contract/durations.js";
 import type { Project } from "../../../contract/entities.js";
 import { checkRuleTest } from "../../../contract/validators.js";
-import {
-  type BacktestScope,
-  type BacktestServices,
-  backtestRule,
-  type DraftRule,
-  type RuleBacktest,
-} from "../../../control-plane/rule-backtest.js";
-import { sampleInput } from "../../../control-plane/sample-search.js";
+import type { BacktestScope, BacktestServices } from "../../../control-plane/backtest.js";
+import { backtestRule, type DraftRule } from "../../../control-plane/rule-backtest.js";
 import { Refusal } from "../../../errors.js";
 import { limits } from "../../../limits.js";
 import type { TrafficReader } from "../../../recording/traffic-reader.js";
-import { compileRule } from "../../../rules/compile-rule.js";
-import { isRuleFault } from "../../../rules/fault.js";
 import type { LongWork, Slices } from "../../../runtime/long-work.js";
+import { ruleInput } from "../../../verdict/resolve.js";
 import { json, type Reply, refusal, unread } from "../../reply.js";
 import type { ProjectCall, ProjectRoute } from "../../route.js";
 import { comparedSpan } from "./compared-range.js";
+import { changeEffectView, effectOnRequests, effectView, weightView } from "./effect-view.js";
 import { readBodyAs } from "./wire.js";
 
 /** What a backtest needs, and ticks of the event loop for it. */
@@ -46,28 +40,14 @@ export function ruleTestRoute(services: RuleTestServices): ProjectRoute {
       description:
         "As if it were the project's only rule, with the current guards, threshold and logged-in policy. The request context is what " +
         "each session last reported. It uses the latest sessions; `hours` selects those of a time range instead. `requests` says what it matches of the samples of requests without a session. Nothing is stored. " +
-        "`effect` compares the verdicts of these sessions under the rules as they are with those with the draft at `sort_order` among them. " +
+        "`effect` compares the verdicts of these sessions under the rules as they are with those with the draft at `sort_order` among them, `requests.effect` those " +
+        "of the samples, scaled up. " +
         "An account can run one backtest at a time; another is answered 409 until it has ended. It ends when its client disconnects.",
       body: "RuleTestBody",
       answers: { 200: "RuleTestAnswer" },
       refusals: ["conflict"],
     },
     handle: (call) => testRule(services, call),
-  };
-}
-
-function effectView(effect: RuleBacktest["effect"]): RuleEffectAnswer {
-  return {
-    newly_blocked: effect.newlyBlocked,
-    newly_challenged: effect.newlyChallenged,
-    newly_delayed: effect.newlyDelayed,
-    newly_allowed: effect.newlyAllowed,
-    unchanged: effect.unchanged,
-    likely_human: effect.likelyHuman,
-    logged_in: effect.loggedIn,
-    marked_human: effect.markedHuman,
-    shadowed_by: [...effect.shadowedBy],
-    shadows: [...effect.shadows],
   };
 }
 
@@ -105,9 +85,17 @@ async function testIn(
   const backtest = await backtestRule(services, project, draft, scope, slices, nowMs);
   if (backtest === null || backtest instanceof Refusal) return backtest;
   const { fromMs, untilMs } = scope.span ?? { fromMs: nowMs - dayMs, untilMs: null };
-  const requests = await testRequests(services, project, draft, { fromMs, untilMs: untilMs ?? nowMs + 1 }, slices);
+  const span = { fromMs, untilMs: untilMs ?? nowMs + 1 };
+  const { change, counter } = backtest;
+  let matchedRequests = 0;
+  let weight = 0;
+  const requests = await effectOnRequests(services, project, change, span, slices, nowMs, (asked, each) => {
+    if (!change.draft.matches(ruleInput({ ...asked, ...change.before, nowMs })!)) return;
+    matchedRequests++;
+    weight += each;
+  });
   if (requests === null) return null;
-  const { evaluated, isSample, matched, byAction, byBand, sample, unavailableFields, warnings, effect } = backtest;
+  const { evaluated, isSample, matched, byAction, byBand, sample, unavailableFields, warnings } = backtest;
   return {
     evaluated,
     ...(scope.span !== null && { is_sample: isSample }),
@@ -117,29 +105,12 @@ async function testIn(
     sample: [...sample],
     unavailable_fields: [...unavailableFields],
     warnings: [...warnings],
-    requests,
-    effect: effectView(effect),
+    requests: {
+      evaluated: requests.evaluated,
+      matched: matchedRequests,
+      weight: weightView(weight),
+      effect: changeEffectView(requests.counter.effect),
+    },
+    effect: effectView(counter, requests.counter),
   };
-}
-
-/** What the rule would have matched of the samples of requests without a session. The expression compiles. */
-async function testRequests(
-  { traffic, addresses }: RuleTestServices,
-  project: Project,
-  { expressionSource }: DraftRule,
-  { fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number },
-  slices: Slices,
-): Promise<TestedRequests | null> {
-  const compiled = compileRule(expressionSource);
-  const requests = { evaluated: 0, matched: 0, weight: 0 };
-  if (isRuleFault(compiled)) return requests;
-  const isWhole = await traffic.visitSamples(project.id, fromMs, untilMs, slices, (sample) => {
-    requests.evaluated++;
-    if (compiled.matches(sampleInput(sample, project.likelyBotThreshold, addresses.listsOf))) {
-      requests.matched++;
-      requests.weight += sample.weight;
-    }
-    return true;
-  });
-  return isWhole ? { ...requests, weight: Math.round(requests.weight * 100) / 100 } : null;
 }

@@ -5,7 +5,9 @@ import type {
   ScoringAnswer,
   ScoringEnabledAnswer,
 } from "../../../contract/api-answers.js";
+import type { SettingsBody } from "../../../contract/control.js";
 import type { OldKey, Project } from "../../../contract/entities.js";
+import type { JsonObject } from "../../../contract/json-body.js";
 import { checkEndOldKeys, checkRotate, checkSettings } from "../../../contract/validators.js";
 import type { Projects, SettingsChange } from "../../../control-plane/projects.js";
 import { Refusal, refuse } from "../../../errors.js";
@@ -153,10 +155,8 @@ async function endOldKeys(projects: Projects, { project, body }: ProjectCall): P
 async function changeSettings(projects: Projects, { project, body }: ProjectCall): Promise<Reply> {
   const read = readBodyAs(body, checkSettings, {});
   if (read instanceof Refusal) return refusal(read);
-  const removed = removedToggles.find((toggle) => Object.hasOwn(read.raw, toggle));
-  if (removed !== undefined) {
-    return refusal(refuse("invalidPayload", `${removed} was removed: enforcement is decided by rules`));
-  }
+  const removed = removedToggleIn(read.raw);
+  if (removed !== null) return refusal(removed);
   const change: SettingsChange = {
     allowVerified: read.value.allow_verified,
     protectStatic: read.value.protect_static,
@@ -166,4 +166,25 @@ async function changeSettings(projects: Projects, { project, body }: ProjectCall
   const isChange = Object.values(change).some((value) => value !== undefined);
   const changed = isChange ? await projects.changeSettings(project.id, change) : project;
   return changed instanceof Refusal ? refusal(changed) : json(200, settingsView(changed));
+}
+
+/** The refusal of a body that names a removed toggle; null for none. */
+export function removedToggleIn(body: JsonObject): Refusal | null {
+  const removed = removedToggles.find((toggle) => Object.hasOwn(body, toggle));
+  if (removed === undefined) return null;
+  return refuse("invalidPayload", `${removed} was removed: enforcement is decided by rules`);
+}
+
+/** The project as it would be with these settings. */
+export function changedProject(project: Project, settings: SettingsBody): Project {
+  const { botSettings, likelyBotThreshold } = project;
+  return {
+    ...project,
+    likelyBotThreshold: settings.likely_bot_threshold ?? likelyBotThreshold,
+    botSettings: {
+      allowVerified: settings.allow_verified ?? botSettings.allowVerified,
+      protectStatic: settings.protect_static ?? botSettings.protectStatic,
+      loggedInPolicy: settings.logged_in_policy ?? botSettings.loggedInPolicy,
+    },
+  };
 }

@@ -238,7 +238,7 @@ async function listSamples(services: TrafficServices, { project, query, isAborte
 }
 
 function inputOf({ addresses }: TrafficServices, project: Project, sample: WeightedSample) {
-  return sampleInput(sample, project.likelyBotThreshold, addresses.listsOf);
+  return sampleInput(sample, project, addresses.listsOf);
 }
 
 /** Time of a sample, u48, and its draw, f64. */
