@@ -26,13 +26,22 @@ export interface Incident {
 /** The cluster takes a node for dead after 2 s: what is frozen this long is replaced. */
 const freezeMs = 6000;
 
-/** An engine that may move replicas notices after 2 s that a master lost its last one, moves one 5 s later, and loads it within some seconds. */
-const migrationMs = 16_000;
-/** The others have noticed a death. */
-const noticedMs = 3000;
+/** Within it, an engine that may move replicas has given one to a master that lost its own. */
+const migrationMs = 10_000;
+/** The others have noticed the death of a master and elected another, if one stands for election. */
+const noticedMs = 6000;
 
 const masterOfRun = ({ cluster }: Scene, run: number): Promise<RedisNode> =>
   cluster.masterOf(shardSlots[(run * 97) % shardSlots.length]!);
+
+/** Until the master has a replica besides its own, or could have had one. */
+async function strangerOrSome(cluster: RedisCluster, master: RedisNode, own: readonly RedisNode[]): Promise<void> {
+  const endMs = performance.now() + migrationMs;
+  await waitUntil(
+    () => cluster.replicasOf(master),
+    (replicas) => replicas.some((each) => !own.includes(each)) || performance.now() > endMs,
+  );
+}
 
 /** Batches of all shards are taken while what was killed is still gone. */
 async function goesOn({ load }: Scene): Promise<void> {
@@ -97,26 +106,21 @@ export const incidents: readonly Incident[] = [
     },
   },
   {
-    // Long enough for the engine to move replicas between shards, if it is let: then the killed shard had fewer copies than it was given.
-    name: "kill of a whole shard after another lost its replicas",
+    // An engine that may move replicas gives the master one of another shard. If the master dies before that has its first copy, the stranger is elected
+    // with nothing, and all others of the shard throw their data away to follow it.
+    name: "kill of a whole shard, its master some seconds after its replicas",
     needsTwoReplicas: true,
     happen: async (scene, run) => {
       const { cluster } = scene;
-      const orphan = await masterOfRun(scene, run);
-      const gone = await cluster.replicasOf(orphan);
-      await Promise.all(gone.map((replica) => replica.kill()));
-      await delay(migrationMs);
-      // The shards of other masters, with the replicas that they have now.
-      const masters = (await cluster.masters()).filter((each) => each !== orphan);
-      const shards = await Promise.all(
-        masters.map(async (master) => [master, ...(await cluster.replicasOf(master)).filter(({ pid }) => pid > 0)]),
-      );
-      const [shard] = shards.sort((one, other) => one.length - other.length);
-      await Promise.all(shard!.map((each) => each.kill()));
+      const master = await masterOfRun(scene, run);
+      const replicas = await cluster.replicasOf(master);
+      await Promise.all(replicas.map((replica) => replica.kill()));
+      await strangerOrSome(cluster, master, replicas);
+      await master.kill();
       await delay(noticedMs);
-      for (const each of [...shard!, ...gone]) await each.restart();
+      for (const each of [master, ...replicas]) await each.restart();
       await goesOn(scene);
-      return gone.length + shard!.length;
+      return 1 + replicas.length;
     },
   },
   {
