@@ -11,7 +11,9 @@ import type { Flag, Given } from "./flag.js";
 import { UsageFailure } from "./output.js";
 import { serveFlags } from "./serve-flags.js";
 
-const names = ["store", "engine-password", "engine-ca", "engine-acks", "engine-durable"] as const;
+/** How a cluster is reached, besides its URL. */
+export const reachFlags = ["engine-password", "engine-ca", "engine-cert", "engine-key"] as const;
+const names = ["store", ...reachFlags, "engine-acks", "engine-durable"] as const;
 
 /** Which cluster, and how surely writes are kept: added to every command that works on the configuration or the sessions of a cluster. */
 export const clusterFlags: readonly Flag[] = flagsOf(names).map((flag) => ({ ...flag, heading: "On a cluster:" }));
@@ -27,14 +29,17 @@ export interface ChosenCluster {
   readonly store: string;
   readonly enginePassword: string;
   readonly engineCa: string;
+  readonly engineCert: string;
+  readonly engineKey: string;
   readonly engineAcks: number;
   readonly engineDurable: boolean;
 }
 
 /** The cluster that was named; null: none, so that the store is that of a single host. Throws a `UsageFailure`. */
 export function clusterOf(given: Given): ChosenCluster | null {
-  const { store, enginePassword, engineCa, engineAcks, engineDurable } = givenOptions(given, names);
-  return store === "" ? null : { store, enginePassword, engineCa, engineAcks, engineDurable };
+  const options = givenOptions(given, names);
+  const { store, enginePassword, engineCa, engineCert, engineKey, engineAcks, engineDurable } = options;
+  return store === "" ? null : { store, enginePassword, engineCa, engineCert, engineKey, engineAcks, engineDurable };
 }
 
 /** Options of `serve` as a command was given them, by flag or variable; all others are at their defaults. Throws a `UsageFailure`. */

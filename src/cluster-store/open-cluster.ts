@@ -30,6 +30,9 @@ export interface ClusterChoice {
   readonly store: string;
   /** File with the authorities of its certificates; "" for the system's. */
   readonly engineCa?: string;
+  /** Files with the certificate that it asks of its clients, and its key; "" for none. */
+  readonly engineCert?: string;
+  readonly engineKey?: string;
   /** Overrides the URL's; "" keeps the one in the URL. */
   readonly enginePassword?: string;
   /** The folder of the mirror. */
@@ -70,15 +73,22 @@ export interface NodeThread {
 const longestMs = 3650 * dayMs;
 
 /** How to reach a cluster; all of it was checked before. Throws for another URL, or a file that has gone since. */
-export function storeUrlOf({ store, engineCa = "", enginePassword = "" }: ReachedCluster): StoreUrl {
+export function storeUrlOf(reached: ReachedCluster): StoreUrl {
+  const { store, engineCa = "", engineCert = "", engineKey = "", enginePassword = "" } = reached;
   const url = parseStoreUrl(store);
   if ("fault" in url) throw new Error(`the URL of the cluster ${url.fault}`);
   return {
     ...url,
     ...(enginePassword !== "" && { password: enginePassword }),
     ...(engineCa !== "" && { ca: readFileSync(engineCa, "utf8"), caFile: engineCa }),
+    ...(engineCert !== "" && { own: ownCertificateOf(engineCert, engineKey) }),
     ...(enginePassword !== "" && passwordFileOf(enginePassword)),
   };
+}
+
+function ownCertificateOf(certificateFile: string, keyFile: string): Required<StoreUrl>["own"] {
+  const [certificate, key] = [readFileSync(certificateFile, "utf8"), readFileSync(keyFile, "utf8")];
+  return { certificate, key, certificateFile, keyFile };
 }
 
 /** The file that the password was read from, if it was: new connections read it again. */
@@ -90,7 +100,7 @@ function passwordFileOf(enginePassword: string): { passwordFile?: string } {
 }
 
 /** The connection settings, for `serve` and commands alike. */
-export type ReachedCluster = Pick<ClusterChoice, "store" | "engineCa" | "enginePassword">;
+export type ReachedCluster = Pick<ClusterChoice, "store" | "engineCa" | "engineCert" | "engineKey" | "enginePassword">;
 
 /** Checks the cluster before a start. Throws a `StoreError` that names all faults; returns possible later problems, a line each. */
 export async function checkCluster(choice: CheckedChoice, onWait?: OnWait): Promise<readonly string[]> {

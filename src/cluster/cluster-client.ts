@@ -5,7 +5,8 @@
 import { limits } from "../limits.js";
 import { ClusterError } from "./cluster-error.js";
 import { type ClusterMeters, newClusterMeters } from "./cluster-meters.js";
-import type { ClusterTls, ConnectionOptions, Lane } from "./connection.js";
+import type { ClusterTls } from "./cluster-tls.js";
+import type { ConnectionOptions, Lane } from "./connection.js";
 import { type Acknowledging, GroupOperation } from "./group-operation.js";
 import { type KeyedCommand, Operation, type Outcome, type Routing } from "./operation.js";
 import type { CommandPart, RespCommand } from "./resp-encoder.js";
@@ -196,8 +197,8 @@ export class ClusterClient {
 }
 
 /** The TLS setting in the URL. */
-export function tlsOf({ ca, caFile }: StoreUrl): ClusterTls {
-  return ca === undefined ? {} : { ca, caFile };
+export function tlsOf({ ca, caFile, own }: StoreUrl): ClusterTls {
+  return { ...(ca !== undefined && { ca, caFile }), ...own };
 }
 
 type Keys = readonly (string | Uint8Array)[];

@@ -2,26 +2,15 @@
  * One connection to one node. It sends the commands of one tick as one write, returns answers in order, and closes for good at the first fault.
  * `ClusterNode` opens the next one.
  */
-import { readFileSync } from "node:fs";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { ClusterError, passingCodes } from "./cluster-error.js";
 import type { ClusterMeters } from "./cluster-meters.js";
+import { type ClusterTls, secureContextOf, textOfFile } from "./cluster-tls.js";
 import { type RespCommand, RespEncoder } from "./resp-encoder.js";
 import { ErrorReply, RespFault, RespParser, type RespReply } from "./resp-parser.js";
 import type { Script } from "./script.js";
 import { type NodeAddress, splitAddress } from "./slots.js";
-
-/** The TLS options besides the system's authorities, as PEM. */
-export interface ClusterTls {
-  readonly ca?: string | Buffer;
-  /** A file that holds `ca`, read at each connection; `ca` counts while it can't be read. */
-  readonly caFile?: string | undefined;
-  readonly certificate?: string | Buffer;
-  readonly key?: string | Buffer;
-  /** The name that certificates must have, if it is not the host. */
-  readonly serverName?: string;
-}
 
 /** Credentials and bounds of every connection of a client. */
 export interface ConnectionOptions {
@@ -99,9 +88,7 @@ export class Connection {
         : connectTls({
             host,
             port,
-            ca: textOfFile(tls.caFile) ?? tls.ca,
-            cert: tls.certificate,
-            key: tls.key,
+            secureContext: secureContextOf(tls),
             ...(name === undefined ? {} : { servername: name }),
           });
     this.#socket.setNoDelay(true).setKeepAlive(true, 5000);
@@ -337,15 +324,4 @@ function authFault(reply: ErrorReply, password: string): string {
 /** Errors that servers send before any command, and then hang up. */
 function isTurnedAway(reply: RespReply): reply is ErrorReply {
   return reply instanceof ErrorReply && (reply.code === "DENIED" || reply.message.includes("max number of clients"));
-}
-
-/** The text of a file without its last line break; undefined when there is none, or it can't be read: it may be being replaced. */
-function textOfFile(file: string | undefined): string | undefined {
-  if (file === undefined) return undefined;
-  try {
-    const text = readFileSync(file, "utf8").replace(/\r?\n$/, "");
-    return text === "" ? undefined : text;
-  } catch {
-    return undefined;
-  }
 }

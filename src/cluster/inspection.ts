@@ -7,7 +7,7 @@ import { tlsOf } from "./cluster-client.js";
 import { ClusterError } from "./cluster-error.js";
 import { newClusterMeters } from "./cluster-meters.js";
 import { ClusterNode } from "./cluster-node.js";
-import type { ClusterTls } from "./connection.js";
+import type { ClusterTls } from "./cluster-tls.js";
 import {
   blame,
   Findings,

@@ -1,5 +1,6 @@
 /** Parses the address of a cluster as operators write it: `valkey://user:password@host:port,host:port`. */
 import { isIPv6 } from "node:net";
+import type { ClusterTls } from "./cluster-tls.js";
 import type { NodeAddress } from "./slots.js";
 
 /** A parsed address. The password is for connections only; no message may contain it. */
@@ -17,6 +18,8 @@ export interface StoreUrl {
   readonly caFile?: string;
   /** PEM of the authorities of its certificates; default: the system's. */
   readonly ca?: string;
+  /** The client's certificate and key as PEM, and their files, read at each connection. */
+  readonly own?: Required<Pick<ClusterTls, "certificate" | "key" | "certificateFile" | "keyFile">>;
 }
 
 const schemes: Readonly<Record<string, boolean>> = { valkey: false, redis: false, valkeys: true, rediss: true };

@@ -161,6 +161,8 @@ export const serveOptions = {
   ),
   "engine-password": secretOption(text, "password of the cluster's user, where the URL has none"),
   "engine-ca": option(file, "", "PEM file of the certificate authorities of the cluster; default: the system's"),
+  "engine-cert": option(file, "", "PEM file of the certificate that the cluster asks of its clients; default: none"),
+  "engine-key": option(file, "", "PEM file of the key of --engine-cert"),
   "engine-acks": option(
     integer(0, 5),
     1,
@@ -434,7 +436,8 @@ function contradictions(config: Partial<ServeConfig>): string[] {
   return mistakes;
 }
 
-function clusterContradictions({ store = "", engineCa = "", enginePassword = "" }: Partial<ServeConfig>): string[] {
+function clusterContradictions(config: Partial<ServeConfig>): string[] {
+  const { store = "", engineCa = "", engineCert = "", engineKey = "", enginePassword = "" } = config;
   const url = store === "" ? null : parseStoreUrl(store);
   if (url === null || "fault" in url) return [];
   const mistakes: string[] = [];
@@ -446,10 +449,19 @@ function clusterContradictions({ store = "", engineCa = "", enginePassword = "" 
       "--store: the URL has a user without a password; write user:password@, or name a file with it in VERDICTD_ENGINE_PASSWORD_FILE",
     );
   }
-  if (engineCa === "") return mistakes;
-  if (!url.isTls) mistakes.push("--engine-ca: --store is without TLS; write valkeys:// or rediss://");
-  const fault = authoritiesFault(engineCa);
-  if (fault !== null) mistakes.push(`--engine-ca: ${fault}`);
+  const files = { "engine-ca": engineCa, "engine-cert": engineCert, "engine-key": engineKey };
+  for (const [name, path] of Object.entries(files)) {
+    if (path !== "" && !url.isTls) mistakes.push(`--${name}: --store is without TLS; write valkeys:// or rediss://`);
+  }
+  const authorities = engineCa === "" ? null : authoritiesFault(engineCa);
+  if (authorities !== null) mistakes.push(`--engine-ca: ${authorities}`);
+  if (engineCert !== "" && engineKey === "") mistakes.push("--engine-cert: --engine-key is missing; give both or none");
+  else if (engineCert === "" && engineKey !== "")
+    mistakes.push("--engine-key: --engine-cert is missing; give both or none");
+  else if (engineCert !== "") {
+    const fault = certificateFault({ certificate: engineCert, key: engineKey });
+    if (fault !== null) mistakes.push(`--engine-cert: ${fault}`);
+  }
   return mistakes;
 }
 

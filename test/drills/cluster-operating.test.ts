@@ -315,7 +315,15 @@ t.test("one node at a time fetches the keys of signed agents, another when it ha
 
 t.test("the documentation names every option of the cluster", async (t) => {
   const page = readFileSync(new URL("../../../src/docs/cluster.md", import.meta.url), "utf8");
-  for (const option of ["store", "engine-acks", "engine-deadline-ms", "engine-durable", "engine-ca"]) {
+  for (const option of [
+    "store",
+    "engine-acks",
+    "engine-deadline-ms",
+    "engine-durable",
+    "engine-ca",
+    "engine-cert",
+    "engine-key",
+  ]) {
     t.ok(page.includes(`--${option}`), option);
   }
 });

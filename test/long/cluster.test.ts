@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { ClusterClient, scriptCommand } from "../../src/cluster/cluster-client.js";
 import { ClusterError } from "../../src/cluster/cluster-error.js";
-import type { ClusterTls } from "../../src/cluster/connection.js";
+import type { ClusterTls } from "../../src/cluster/cluster-tls.js";
 import { defineScript } from "../../src/cluster/script.js";
 import { keySlot } from "../../src/cluster/slots.js";
 import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";

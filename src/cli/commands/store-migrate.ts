@@ -6,15 +6,12 @@ import type { ServeFlag } from "../../config/config.js";
 import { isServed } from "../../live/running.js";
 import { changeMigrationMark, type MigrationMark, migrationMark } from "../../store/migration-mark.js";
 import { StoreError } from "../../store/store-error.js";
-import { flagsOf, givenOptions } from "../cluster-choice.js";
+import { flagsOf, givenOptions, reachFlags } from "../cluster-choice.js";
 import type { StoreCommand } from "../command.js";
 import type { Given } from "../flag.js";
 import { textOf } from "../given.js";
 import { CommandFailure, columns, say, sayingWaits, UsageFailure } from "../output.js";
 import { progressBar } from "../progress.js";
-
-/** How the cluster is reached. */
-const reachFlags = ["engine-password", "engine-ca"] as const;
 
 const ownFlags = [
   ...reachFlags,
