@@ -72,7 +72,7 @@ const allowed: Record<string, readonly string[] | null> = {
     "uWebSockets.js",
     "node:",
   ],
-  client: ["contract"],
+  client: ["contract", "net"],
   middleware: ["contract", "verdict", "client", "express", "fastify", "hono"],
   sdk: ["contract", "altcha-lib", "altcha-lib/algorithms/web/pbkdf2"],
   demo: ["contract", "sdk"],
@@ -104,7 +104,7 @@ const allowed: Record<string, readonly string[] | null> = {
   metrics: ["contract", "detections", "prom-client", "node:"],
   net: ["limits", "contract", "ipaddr.js"],
   recording: ["limits", "errors", "contract", "rules", "store", "auth", "control-plane", "net", "runtime", "node:"],
-  runtime: ["limits", "pino", "node:"],
+  runtime: ["limits", "net", "pino", "node:"],
   server: [
     "limits",
     "assets",

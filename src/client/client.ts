@@ -6,6 +6,7 @@
 import { checkKinds, checkOptionNames, hint, type OptionKind } from "../contract/option-names.js";
 import { wellFormedToken } from "../contract/session-token.js";
 import type { RequestContext } from "../contract/verdict.js";
+import { subscriberNetwork } from "../net/network.js";
 import { type BreakerOptions, CircuitBreaker, openMsDefault } from "./circuit-breaker.js";
 import { contextHeaders } from "./context-headers.js";
 import { callHook } from "./hooks.js";
@@ -276,13 +277,13 @@ class ApiClient implements VerdictClient {
   }
 }
 
-/** What tells visitors apart for the breaker: the address (of IPv6 about the subscriber's part), else the session. */
+/** What tells visitors apart for the breaker: the address (of IPv6 the /64), else the session. */
 function visitorOf(
   sessionToken: string | null | undefined,
   context: RequestContext | null | undefined,
 ): string | undefined {
   const ip: unknown = context?.ip;
-  if (typeof ip === "string" && ip !== "") return ip.split(":").slice(0, 4).join(":");
+  if (typeof ip === "string" && ip !== "") return subscriberNetwork(ip);
   return isToken(sessionToken) ? sessionToken : undefined;
 }
 

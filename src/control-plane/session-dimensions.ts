@@ -5,7 +5,7 @@ import type { ScoredState } from "../contract/session.js";
 import type { SessionDimension } from "../contract/session-query.js";
 import type { Band } from "../contract/verdict.js";
 import { rulePath } from "../contract/visitor-request.js";
-import { networkText } from "../net/network-text.js";
+import { operatorNetwork } from "../net/network.js";
 import type { Comparison, Expression } from "../rules/ast.js";
 import { familyCondition, userAgentFamily } from "../rules/user-agent-family.js";
 import type { SearchedSession } from "./session-search.js";
@@ -54,7 +54,7 @@ export const dimensionRows: Readonly<Record<SessionDimension, DimensionRow>> = {
     },
     condition: (value) => ({ type: "cmp", op: "==", field: "asn", value: Number.parseInt(value.slice(2), 10) }),
   },
-  network: { valuesOf: ({ state }) => networkText(state.last.ip), condition: equals("ip") },
+  network: { valuesOf: ({ state }) => operatorNetwork(state.last.ip), condition: equals("ip") },
   address: { valuesOf: ({ state }) => state.last.ip, condition: equals("ip") },
   detection: {
     valuesOf: ({ state }) => state.detectionIds.map(String),

@@ -3,6 +3,7 @@
  * are never delayed, so nobody behind the same address is locked out. The data plane does not use this.
  */
 import { limits } from "../limits.js";
+import { subscriberNetwork } from "../net/network.js";
 
 interface FailedAuths {
   count: number;
@@ -15,9 +16,9 @@ export class FailedAuthThrottle {
   readonly #bySource = new Map<string, FailedAuths>();
   #held = 0;
 
-  /** Counts a wrong token from this address, in uWebSockets' form. Returns the delay of the answer, ms; usually 0. */
+  /** Counts a wrong token from this address. Returns the delay of the answer, ms; usually 0. */
   delayMs(address: string, nowMs: number): number {
-    const source = sourceOf(address);
+    const source = subscriberNetwork(address);
     let failed = this.#bySource.get(source);
     if (failed === undefined || nowMs - failed.sinceMs >= limits.failedAuthWindowMs || nowMs < failed.sinceMs) {
       failed = { count: 0, sinceMs: nowMs };
@@ -44,14 +45,4 @@ export class FailedAuthThrottle {
       answer();
     }, delayMs);
   }
-}
-
-/**
- * Returns the source of a failure: an IPv4 address, or the /64 of IPv6, which is the smallest network that one customer gets. IPv6 must be written in
- * full, with eight groups of four digits; other text is returned unchanged.
- */
-function sourceOf(address: string): string {
-  const isFull = address.length === 39 && !address.includes(".");
-  if (!isFull || address.startsWith("0000:0000:0000:0000:0000:ffff:")) return address;
-  return address.slice(0, 19);
 }

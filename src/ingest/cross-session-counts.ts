@@ -4,7 +4,7 @@
  */
 import type { EventPayload, IngestEvent } from "../contract/events.js";
 import { Hash64 } from "../contract/hashes.js";
-import { subscriberNetwork } from "../net/subscriber-network.js";
+import { subscriberNetwork } from "../net/network.js";
 import { hourOf } from "../store/keys.js";
 import type { CrossSessionKind, UnitOfWork } from "./unit-of-work.js";
 

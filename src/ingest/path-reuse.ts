@@ -10,7 +10,7 @@ import { cornerHashes, foldCornerOwners } from "../engines/path-corners.js";
 import { shingleHashes } from "../engines/path-shingles.js";
 import { turnHashes } from "../engines/path-turns.js";
 import type { SessionFeatures } from "../engines/session-features.js";
-import { subscriberNetwork } from "../net/subscriber-network.js";
+import { subscriberNetwork } from "../net/network.js";
 import { countResent, countShape } from "./cross-session-counts.js";
 import type { PathRoom } from "./path-reuse-index.js";
 import { keepRoom, roomFor } from "./path-room.js";

@@ -12,7 +12,7 @@ import type { ScoredState } from "../contract/session.js";
 import type { JudgedFacts, TrafficObserver } from "../contract/traffic.js";
 import type { RequestContext, Verdict, VerdictSubject } from "../contract/verdict.js";
 import { limits } from "../limits.js";
-import { networkText } from "../net/network-text.js";
+import { operatorNetwork } from "../net/network.js";
 import { storedAddress } from "../net/stored-address.js";
 import { userAgentFamily } from "../rules/user-agent-family.js";
 import { TextMemo } from "../runtime/text-memo.js";
@@ -176,7 +176,7 @@ export class JudgedTraffic {
     if (facts === undefined) {
       const ip = storedAddress(address, this.#sources.ipStorage);
       const fact = this.#sources.addresses.networkOf(address);
-      facts = { ip, network: networkText(ip), asn: fact.asn === undefined ? "" : String(fact.asn), fact };
+      facts = { ip, network: operatorNetwork(ip), asn: fact.asn === undefined ? "" : String(fact.asn), fact };
       this.#addresses.set(address, facts);
     }
     return facts;

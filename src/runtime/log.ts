@@ -2,9 +2,11 @@
  * The log: pino, one JSON line an event, on stdout. What it writes is safe to keep: credentials and session tokens are cut from
  * errors wherever they come from, addresses shortened to their network.
  */
-import { isIPv4, isIPv6 } from "node:net";
 import { type Logger, type LoggerOptions, pino, stdTimeFunctions } from "pino";
 import { limits } from "../limits.js";
+import { canonicalAddress } from "../net/address-text.js";
+import { isLoopbackHost } from "../net/loopback.js";
+import { operatorNetwork } from "../net/network.js";
 import { printableText } from "./printable.js";
 
 /** From the most lines to none at all. */
@@ -40,24 +42,10 @@ export function scrubbed(text: string): string {
     .replace(addressLike, (found) => loggedNetwork(found) || found);
 }
 
-/**
- * The network of an address, for logs: /24 of IPv4, /48 of IPv6 (loopback stays as it is). "" for what is no address.
- */
+/** The network of an address, for logs: /24 of IPv4, /48 of IPv6 (loopback stays as it is). "" for what is no address. */
 export function loggedNetwork(address: string): string {
-  if (isIPv4(address)) {
-    return address.startsWith("127.") ? address : `${address.slice(0, address.lastIndexOf("."))}.0/24`;
-  }
-  if (!isIPv6(address)) return "";
-  const mapped = /^(?:0{0,4}:){2,5}ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return loggedNetwork(mapped);
-  const [head = "", tail] = address.split("::");
-  const groups = head === "" ? [] : head.split(":");
-  if (tail !== undefined) {
-    if (groups.length === 0 && /^(0*1?)$/.test(tail)) return address;
-    while (groups.length < 3) groups.push("0");
-  }
-  const network = groups.slice(0, 3).map((group) => Number.parseInt(group, 16).toString(16));
-  return `${network.join(":")}::/48`;
+  const own = canonicalAddress(address);
+  return isLoopbackHost(own) ? own : operatorNetwork(own);
 }
 
 interface SafeError {

@@ -6,6 +6,7 @@
 import { Resolver } from "node:dns/promises";
 import { limits } from "../limits.js";
 import { canonicalAddress, parseV4, reverseName } from "../net/address-text.js";
+import { operatorNetwork } from "../net/network.js";
 import { ownText } from "../runtime/text-memo.js";
 import { FairTurns } from "./fair-turns.js";
 
@@ -107,7 +108,7 @@ export function createReverseDns(options: ReverseDnsOptions): ReverseDns {
     if (remembered !== undefined) return Promise.resolve(remembered);
     const pending = asking.get(address);
     if (pending !== undefined) return pending;
-    const turn = turns.take(networkOf(address));
+    const turn = turns.take(operatorNetwork(address));
     if (turn === null) {
       counts.dropped++;
       return Promise.resolve(notKnown);
@@ -138,7 +139,7 @@ export function createReverseDns(options: ReverseDnsOptions): ReverseDns {
       clearTimeout(timer);
       busy.delete(resolver);
       idle.push(resolver);
-      turns.end(networkOf(address), isFailure);
+      turns.end(operatorNetwork(address), isFailure);
     }
   }
 
@@ -203,13 +204,6 @@ async function lookup<T>(query: () => Promise<T[]>): Promise<T[] | undefined> {
 function hostnameOf(name: string): string {
   const hostname = name.toLowerCase().replace(/\.$/, "");
   return hostname.length <= limits.hostnameMax && /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/.test(hostname) ? hostname : "";
-}
-
-/** Whose addresses share: those of an IPv4 /24, of an IPv6 /48, which one customer of a network often has alone. */
-function networkOf(address: string): string {
-  if (parseV4(address) >= 0) return address.slice(0, address.lastIndexOf("."));
-  const [head = ""] = address.split("::");
-  return `${head}::::`.split(":", 3).join(":");
 }
 
 interface Remembered {
