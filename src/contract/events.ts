@@ -37,7 +37,7 @@ export type StrokeRow = [t: number, dwell: number];
  * Every key is optional: absent means "not observed", which differs from an observed `false` or 0.
  */
 export interface EventPayload {
-  // Accepted because the specification lists them, but unused on the server: `referrer_host`, `title_hash`, `visible_ms`, `active_ms`, `idle_ms`,
+  // Accepted because the specification lists them, but unused on the server: `title_hash`, `visible_ms`, `active_ms`, `idle_ms`,
   // `target_tag`, `webgl_vendor` and `dcl`.
 
   // page

@@ -230,6 +230,21 @@ export interface SessionEvidence extends BrowserEvidence {
   keyPauseShare: number;
   keyOverlapShare: number;
   closeKeyShare: number;
+  /** Keys in a row that were held for as long as the one before, to a millisecond. */
+  equalHolds: number;
+  // how agents act
+  /** Clicks of a mouse with at most two moves on their page, which neither came in by the border nor had been there. */
+  arrivalClicks: number;
+  /** Clicks of a mouse elsewhere than the one before, 2 s and more later, with at most two moves between. */
+  quietClicks: number;
+  pastes: number;
+  fieldsFilled: number;
+  /** Clicks of another button than the first, which open a menu or paste. */
+  menuClicks: number;
+  /** Most pages in a row that were open for under half a second. */
+  quickPages: number;
+  /** Pages without a referrer that replaced one on which nothing was done. */
+  typedPages: number;
   /** Correlation of a key's hold time with the time from its release to the next press, and with the next hold. */
   holdGapCorrelation: number;
   holdCorrelation: number;

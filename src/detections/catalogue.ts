@@ -1,5 +1,6 @@
 /** The catalogue: every detection there is, and what the public may know of each. Order has no meaning. */
 import type { EngineName } from "../contract/evidence.js";
+import { agentActDetections } from "./behavioral-agents.js";
 import { clickDetections } from "./behavioral-clicks.js";
 import { dispatchDetections } from "./behavioral-dispatch.js";
 import { keyDetections } from "./behavioral-keys.js";
@@ -33,6 +34,7 @@ export const detections: readonly Detection[] = [
   ...dispatchDetections,
   ...clickDetections,
   ...keyDetections,
+  ...agentActDetections,
   ...crawlerDetections,
   ...requestIdentityDetections,
   ...requestMetadataDetections,

@@ -219,6 +219,25 @@ export const driverDetections = [
     },
   }),
   detection({
+    id: 200213,
+    slug: "window-beyond-screen",
+    engine: "js_detection",
+    state: "experimental",
+    meaning: "The window is larger than the screen that is reported.",
+    strength: "weak",
+    cause: "window_size",
+    reads: ["outerW", "screenW", "outerH", "screenH", "dpr", "browserMobile"],
+    when: (e) =>
+      e.screenW > 0 &&
+      (e.outerW > e.screenW * 1.1 + 16 || e.outerH > e.screenH * 1.1 + 16) &&
+      e.dpr >= 1 &&
+      e.browserMobile === false,
+    source:
+      "94 of 364 runs of drivers, 0 of 57 visits of people; a window across two screens is one, and extensions invent screens",
+    fires: { outerW: 1940, screenW: 1280, outerH: 800, screenH: 720, dpr: 1, browserMobile: false },
+    staysQuiet: { outerW: 1936, screenW: 1920, outerH: 1056, screenH: 1080, dpr: 1, browserMobile: false },
+  }),
+  detection({
     id: 200205,
     slug: "software-rendering",
     engine: "js_detection",

@@ -41,7 +41,7 @@ const text = <const N extends string>(number: number, name: N, charactersMax: nu
 });
 
 /** The number of the next new field; raise it with each. */
-export const nextFieldNumber = 300;
+export const nextFieldNumber = 318;
 
 /**
  * Numbers of removed fields, never reused, and how they were stored: older records still hold them, and the reader skips them to find what follows.
@@ -358,6 +358,31 @@ export const countFields = [
   row(281, "environmentReported", "u8", "bool", "an `env` event has come"),
   row(272, "pagelessStart", "u8", "bool", "the first batch reports an environment, but no page"),
   row(242, "platformForeign", "u16", "batches", "whose Sec-CH-UA-Platform contradicts the User-Agent"),
+  // how agents act
+  row(300, "pointsAtPage", "u32", "1", "value of `points` when the last page opened"),
+  row(301, "leftX", "f32", "px", "where the pointer was when it opened"),
+  row(302, "leftY", "f32", "px", "where the pointer was when it opened"),
+  row(303, "pageByBorder", "u8", "bool", "the first point on it is near a border of the window"),
+  row(304, "arrivalClicks", "u16", "1", "clicks of a mouse with at most two moves on their page, not there by itself"),
+  row(305, "clickT", "f64", "ms", "time of the last click of a mouse"),
+  row(306, "quietClicks", "u16", "1", "clicks of a mouse elsewhere after 2 s and more in which it moved twice at most"),
+  row(
+    307,
+    "holdRun",
+    "u16",
+    "1",
+    "keys in a row, the last among them, held for as long as the one before to a millisecond",
+  ),
+  row(308, "holdRunMax", "u16", "1", "the most of them"),
+  row(309, "pastes", "u16", "1", "pastes"),
+  row(310, "fieldsFilled", "u32", "1", "fields that were filled in, of each form"),
+  row(311, "menuClicks", "u16", "1", "clicks of another button than the first"),
+  row(312, "pageMs", "f64", "ms", "stamp of the last page"),
+  row(313, "pageShown", "u8", "bool", "it was visible when it opened"),
+  row(314, "pageActed", "u8", "bool", "since then there was input, a form was filled in or the focus left"),
+  row(315, "quickPages", "u8", "1", "pages in a row, each open for under half a second before the next"),
+  row(316, "quickPagesMax", "u8", "1", "the most of them"),
+  row(317, "typedPages", "u16", "1", "pages without a referrer that replaced one on which nothing was done"),
 ] as const satisfies readonly NumberField[];
 
 /** Facts that may be unobserved: they start as NaN, and NaN is not stored. Booleans are 0 or 1. */

@@ -12,6 +12,7 @@ import { boundedMs } from "./event-time.js";
 import { environmentKeys, foldEnvironment, foldTiming } from "./fold-environment.js";
 import { foldForm } from "./fold-form.js";
 import { foldKeys } from "./fold-keyboard.js";
+import { foldPageFlow } from "./fold-pages.js";
 import { foldPointerEvents } from "./fold-pointer.js";
 import { foldRequest } from "./fold-request.js";
 import { foldScroll } from "./fold-scroll.js";
@@ -40,6 +41,7 @@ function foldEvent(features: SessionFeatures, event: IngestEvent, facts: Request
   const n = features.numbers;
   const { payload } = event;
   foldTrust(n, payload);
+  foldPageFlow(n, event, facts.nowMs);
   if (event.type !== "env" && hasEnvironment(payload)) foldEnvironment(features, payload, facts);
   switch (event.type) {
     case "mouse":

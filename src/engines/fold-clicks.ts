@@ -22,6 +22,14 @@ const trackMs = 1000;
 /** The pointer can't be this far from its click, px. */
 const astrayMin = 60;
 
+/** Nobody's pointer gets anywhere in so few moves. */
+const movesFew = 2;
+/** A pointer that a page finds resting on it reports a move without moving; one that was sent to click does so at once, ms. */
+const arrivalMs = 1000;
+/** Silence before a click, ms: longer than the way to the next button, shorter than a break. */
+const quietMs = 2000;
+const quietMsMax = 300_000;
+
 /** Folds one click, after the path up to its time. */
 export function foldClick(n: number[], event: IngestEvent, nowMs: number): void {
   const { dwell, pointer_type: pointer, off_center: offCenter, trusted } = event.payload;
@@ -29,6 +37,7 @@ export function foldClick(n: number[], event: IngestEvent, nowMs: number): void 
   else if (trusted === true) n[F.clicksTrusted]! += 1;
   // A script or an aid made it: neither its position nor its time comes from a visitor's hand.
   if (trusted === false) return;
+  if ((event.payload.button ?? 0) > 0) n[F.menuClicks]! += 1;
   if (pointer === "none") return;
   foldTrack(n, event, nowMs);
   beginMovement(n, n[F.pathX]!, n[F.pathY]!);
@@ -37,6 +46,7 @@ export function foldClick(n: number[], event: IngestEvent, nowMs: number): void 
     return;
   }
   const isElsewhere = n[F.clicks] === 0 || event.payload.x !== n[F.clickX] || event.payload.y !== n[F.clickY];
+  if ((pointer ?? "mouse") === "mouse") foldApproach(n, event, nowMs);
   foldPlace(n, event);
   n[F.clicks]! += 1;
   // A visitor who clicks again without moving aims only once.
@@ -55,6 +65,24 @@ function foldHold(n: number[], dwell: number): void {
     n[F.holdSum]! += dwell;
     n[F.holdSquares]! += dwell * dwell;
   }
+}
+
+/** Whether the pointer came to the click at all, since its page opened and since the click before. Runs before the click counts as the last one. */
+function foldApproach(n: number[], event: IngestEvent, nowMs: number): void {
+  const { x, y } = event.payload;
+  if (x === undefined || y === undefined) return;
+  const t = eventTimeMs(event, n[F.pathT]!, nowMs);
+  const isFrom = (fromX: number, fromY: number) => Math.abs(x - fromX) + Math.abs(y - fromY) > elsewhereMin;
+  if (n[F.points]! - n[F.pointsAtPage]! <= movesFew && n[F.pageByBorder] === 0) {
+    // Where nothing is known of the pointer it may have rested there, unless it showed up for this click.
+    const isSent = n[F.pointsAtPage] === 0 ? t - n[F.rawT]! < arrivalMs : isFrom(n[F.leftX]!, n[F.leftY]!);
+    if (isSent && n[F.points]! > 0) n[F.arrivalClicks]! += 1;
+  }
+  const silentMs = t - n[F.clickT]!;
+  const isQuiet = n[F.clickT]! > 0 && silentMs >= quietMs && silentMs < quietMsMax;
+  const moves = n[F.points]! - n[F.pointsAtClick]!;
+  if (isQuiet && moves <= movesFew && isFrom(n[F.clickX]!, n[F.clickY]!)) n[F.quietClicks]! += 1;
+  n[F.clickT] = t;
 }
 
 /** Whether the pointer was at the position of its click. */

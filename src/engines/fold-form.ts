@@ -13,6 +13,7 @@ export function foldForm(n: number[], payload: EventPayload): void {
   if (isFilledAtOnce && payload.autofill === false && (payload.field_count ?? 0) >= 3 && (payload.pastes ?? 0) === 0) {
     n[F.instantFills]! += 1;
   }
+  n[F.fieldsFilled]! += boundedCount(payload.field_count);
   n[F.formChanges]! += boundedCount(payload.count);
   n[F.unkeyed]! += boundedCount(payload.unkeyed);
 }

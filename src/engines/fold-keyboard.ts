@@ -1,5 +1,6 @@
 /** Folds typing rhythm into the features. Timings only: the typed text never reaches the service. */
 import type { EventPayload, IngestEvent } from "../contract/events.js";
+import { boundedCount } from "./bounded-count.js";
 import { boundedMs, eventTimeMs, isCoarseMs, isWholeMs } from "./event-time.js";
 import { halve, sumsMax } from "./halve.js";
 import { F } from "./session-features.js";
@@ -10,6 +11,8 @@ const dwellMax = 2000;
 const dwellShortMs = 8;
 const flightShortMs = 15;
 const flightInstantMs = 3;
+/** Holds that a program asked for differ by its timer's error, ms. */
+const equalMs = 1;
 /** Times between presses, ms: above the first there is no rhythm; a pause as at the end of a word; the range in which pairs of keys are compared. */
 const gapMax = 2000;
 const pauseMin = 600;
@@ -24,6 +27,9 @@ export function foldKeys(n: number[], event: IngestEvent, nowMs: number): void {
   const { payload } = event;
   // Keys from a script are not the visitor's.
   if (payload.trusted === false) return;
+  n[F.pastes]! += boundedCount(payload.pastes);
+  // A report of pastes alone: a menu's, or a program's.
+  if (payload.count === 0 && payload.pastes !== undefined && (payload.strokes?.length ?? 0) === 0) return;
   if (payload.strokes !== undefined && payload.strokes.length > 0) foldStrokes(n, event, payload.strokes, nowMs);
   else {
     n[F.keys]! += Math.max(1, Math.min(payload.count ?? 1, 1000));
@@ -129,8 +135,15 @@ function foldDwell(n: number[], dwell: number): void {
     n[F.dwells]! += 1;
     n[F.dwellSum]! += dwell;
     n[F.dwellSquares]! += dwell * dwell;
+    foldEqualHold(n, dwell);
     if (dwell < dwellShortMs) n[F.dwellsShort]! += 1;
   }
+}
+
+/** Compares a hold with that of the press before, which `foldPress` has kept. */
+function foldEqualHold(n: number[], dwell: number): void {
+  n[F.holdRun] = n[F.dwells]! > 1 && Math.abs(dwell - n[F.keyDwell]!) <= equalMs ? n[F.holdRun]! + 1 : 0;
+  n[F.holdRunMax] = Math.max(n[F.holdRunMax]!, n[F.holdRun]!);
 }
 
 /** A flight is negative when the next key goes down before the last came up. */

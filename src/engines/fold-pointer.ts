@@ -23,6 +23,10 @@ const longAgoMs = -1e15;
 const coordinateMax = 100_000;
 /** Pointer capture reports drags outside the window; further out than this there is no screen, px. */
 const viewportSlack = 8000;
+/** A fast pointer's first point in a window may be so far from its border, px. */
+const borderWidth = 60;
+/** Height of a browser's bars, px. */
+const barsHeight = 90;
 
 /**
  * Folds the mouse, touch and click events of a batch; ignores others. A click is listed before the path around it (the SDK records it at once), so it
@@ -33,9 +37,10 @@ export function foldPointerEvents(n: number[], events: readonly IngestEvent[], n
   let count = 0;
   for (const event of events) {
     const { payload, type } = event;
-    if (type === "page" && payload.nav_type !== "spa" && n[F.points]! > 0) {
+    if (type === "page" && payload.nav_type !== "spa") {
       foldClicksBefore(n, clicks, Number.POSITIVE_INFINITY, nowMs);
-      leavePath(n);
+      n[F.clickT] = 0;
+      if (n[F.points]! > 0) leavePath(n);
     } else if (type === "click") {
       clicks.push(event);
       if (payload.points === undefined) continue;
@@ -62,6 +67,10 @@ function leavePath(n: number[]): void {
   beginMovement(n, n[F.pathX]!, n[F.pathY]!);
   n[F.pathT] = longAgoMs;
   n[F.rawT] = longAgoMs;
+  n[F.pointsAtPage] = n[F.points]!;
+  n[F.leftX] = n[F.rawX]!;
+  n[F.leftY] = n[F.rawY]!;
+  n[F.pageByBorder] = 0;
 }
 
 function foldPath(n: number[], event: IngestEvent, clicks: IngestEvent[], nowMs: number): number {
@@ -92,6 +101,13 @@ function foldClicksBefore(n: number[], clicks: IngestEvent[], beforeMs: number, 
     foldClick(n, clicks.shift()!, nowMs);
 }
 
+/** Whether a pointer that shows up here may just have come into the window. Before its inner size is known, the outer one bounds it. */
+function isByBorder(n: readonly number[], x: number, y: number): boolean {
+  const width = n[F.innerW]! || n[F.outerW]!;
+  const height = n[F.innerH]! || n[F.outerH]! - barsHeight;
+  return x < borderWidth || y < borderWidth || !(x < width - borderWidth && y < height - borderWidth);
+}
+
 /** Adds one point of the path; `t` in ms of the path's own clock. A point stamped only on arrival is not `isTimed`. */
 function foldPoint(n: number[], t: number, x: number, y: number, isTimed: boolean): void {
   if (!(Math.abs(x) < coordinateMax && Math.abs(y) < coordinateMax)) {
@@ -100,6 +116,7 @@ function foldPoint(n: number[], t: number, x: number, y: number, isTimed: boolea
   }
   const isFirst = n[F.points] === 0;
   n[F.points]! += 1;
+  if (n[F.points] === n[F.pointsAtPage]! + 1 && isByBorder(n, x, y)) n[F.pageByBorder] = 1;
   if (x !== Math.floor(x) || y !== Math.floor(y)) n[F.fractionPoints]! += 1;
   if (n[F.innerW]! > 0 && (x < -viewportSlack || x > n[F.innerW]! + viewportSlack)) n[F.outsideViewport]! += 1;
   const gap = t - n[F.pathT]!;

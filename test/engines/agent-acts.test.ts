@@ -1,0 +1,103 @@
+/** How agents act, in the fold: each count rises with what an agent does, and stays with what a person does in its place. */
+import t from "tap";
+import type { EventPayload, IngestEvent, StrokeRow } from "../../src/contract/events.js";
+import { combine, runEngines } from "../../src/engines/score.js";
+import { F } from "../../src/engines/session-features.js";
+import { chromeEnvironment, event, folded, lastRequest, startMs, wobblyPath } from "./sessions.js";
+
+const mouse = { pointer_type: "mouse", trusted: true } satisfies EventPayload;
+const env = event("env", chromeEnvironment);
+const page = (at: number, more: EventPayload = {}) =>
+  event("page", { path: "/", state: "visible", nav_type: "navigate", t: 200, ...more }, startMs + at);
+const move = (at: number, x: number, y: number) => event("mouse", { t: at, points: [[0, x, y]], ...mouse });
+const click = (at: number, x: number, y: number, more: EventPayload = {}) =>
+  event("click", { t: at, x, y, dwell: 90, button: 0, ...mouse, ...more });
+const count = (field: number, events: IngestEvent[]) => folded([env, ...events]).numbers[field];
+const fired = (events: IngestEvent[]) => combine(runEngines(folded([env, ...events]), lastRequest)).detectionIds;
+
+t.test("a click on arrival is one whose pointer shows up in the middle of the page, and then clicks", async (t) => {
+  const sent = [page(0), move(3000, 500, 400), click(3040, 500, 400)];
+  t.equal(count(F.arrivalClicks, sent), 1);
+  t.ok(fired(sent).includes(300601));
+  const elsewhere = [page(0), move(100, 500, 400), page(9000), move(800, 200, 300), click(820, 200, 300)];
+  t.equal(count(F.arrivalClicks, elsewhere), 1, "also on a later page");
+
+  t.equal(count(F.arrivalClicks, [page(0), move(100, 500, 400), click(9000, 500, 400)]), 0, "it rested there");
+  t.equal(count(F.arrivalClicks, [page(0), move(3000, 500, 8), click(3040, 500, 200)]), 0, "it came by the border");
+  const again = [page(0), move(100, 500, 400), page(9000), move(90, 500, 400), click(900, 501, 400)];
+  t.equal(count(F.arrivalClicks, again), 0, "the next page has its button at the same place");
+  const byHand = [page(0), event("mouse", { t: 3000, points: wobblyPath(60, 4), ...mouse }), click(6000, 500, 400)];
+  t.equal(count(F.arrivalClicks, byHand), 0, "it came by hand");
+  for (const pointer_type of ["touch", "pen", "none"]) {
+    t.equal(count(F.arrivalClicks, [page(0), move(3000, 500, 400), click(3040, 500, 400, { pointer_type })]), 0);
+  }
+});
+
+t.test("clicks out of silence are elsewhere, seconds later and without a way", async (t) => {
+  const places = [0, 1, 2, 3].map((index) => [300 + 170 * index, 200 + 90 * index] as const);
+  const acts = places.flatMap(([x, y], index) => [move(4000 * index + 1, x, y), click(4000 * index + 40, x, y)]);
+  t.equal(count(F.quietClicks, acts), 3);
+  t.ok(fired(acts).includes(300602));
+  const fast = places.flatMap(([x, y], index) => [move(900 * index + 1, x, y), click(900 * index + 40, x, y)]);
+  t.equal(count(F.quietClicks, fast), 0, "no silence");
+  const same = places.map((_, index) => click(4000 * index + 40, 300, 200));
+  t.equal(count(F.quietClicks, same), 0, "the same button again");
+  const paths = places.flatMap(([x, y], index) => [
+    event("mouse", { t: 4000 * index + 2500, points: wobblyPath(40, index + 1), ...mouse }),
+    click(4000 * index + 4400, x, y),
+  ]);
+  t.equal(count(F.quietClicks, paths), 0, "a hand moves there");
+  const pages = places.flatMap(([x, y], index) => [page(9000 * index), click(5000, x, y)]);
+  t.equal(count(F.quietClicks, pages), 0, "each page has a clock of its own");
+});
+
+t.test("a pasted form counts without keys and menu only", async (t) => {
+  const form = event("form", { field_count: 5, count: 5, unkeyed: 0, fill_ms: 4000, autofill: false, submit: true });
+  const paste = event("key", { count: 0, backspaces: 0, pastes: 1, trusted: true });
+  const pasted = [paste, paste, paste, paste, form].map((each, index) => ({ ...each, request_id: `paste-0${index}` }));
+  t.equal(count(F.pastes, pasted), 4);
+  t.equal(count(F.keys, pasted), 0, "a paste is no key");
+  t.ok(fired(pasted).includes(300603));
+  const strokes: StrokeRow[] = [0, 1, 2, 3].map((index) => [2000 * index, 70 + 9 * index]);
+  t.notOk(fired([...pasted, event("key", { t: 1, strokes, count: 4, trusted: true })]).includes(300603), "Ctrl+V");
+  const menus = [1, 2].map((index) => click(2000 * index, 300, 200, { button: 2 }));
+  t.notOk(fired([...pasted, ...menus]).includes(300603), "the context menu");
+  const finger = event("touch", { t: 1, x: 3, y: 5, dwell: 700, pointer_type: "touch", trusted: true });
+  t.notOk(fired([...pasted, finger]).includes(300603), "a finger");
+});
+
+t.test("ten holds that are equal to a millisecond", async (t) => {
+  const keys = (hold: (index: number) => number) =>
+    event("key", {
+      t: 1000,
+      strokes: Array.from({ length: 12 }, (_, index): StrokeRow => [190 * index + (index % 3) * 17, hold(index)]),
+      count: 12,
+      trusted: true,
+    });
+  t.ok(fired([keys((index) => 80 + (index % 2) * 0.9)]).includes(300604));
+  t.notOk(fired([keys((index) => (index === 8 ? 96 : 80))]).includes(300604));
+  t.notOk(fired([keys((index) => 70 + ((index * 37) % 50))]).includes(300604));
+});
+
+t.test("pages that are left at once, three in a row", async (t) => {
+  const at = (times: number[], more: EventPayload = {}) =>
+    times.map((each) => page(each, { referrer_host: "shop.example", ...more }));
+  t.ok(fired(at([0, 300, 700, 1150])).includes(300605));
+  t.equal(count(F.quickPagesMax, at([0, 300, 5000, 5300])), 1, "not in a row");
+  for (const nav_type of ["reload", "back_forward", "spa"]) {
+    t.equal(count(F.quickPagesMax, at([0, 300, 700, 1150], { nav_type })), 0, nav_type);
+  }
+  t.equal(count(F.quickPagesMax, at([0, 300, 700, 1150], { state: "hidden" })), 0, "tabs opened in the background");
+});
+
+t.test("addresses that come by themselves", async (t) => {
+  const pages = [0, 4000, 9000, 13_000].map((at) => page(at));
+  t.ok(fired(pages).includes(300606));
+  const between = (more: IngestEvent) =>
+    pages.flatMap((each, index) => [each, { ...more, request_id: `between-${index}` }]);
+  t.equal(count(F.typedPages, between(event("focus", { state: "blur" }))), 0, "the address bar takes the focus");
+  t.equal(count(F.typedPages, between(click(900, 4, 5))), 0, "a link without a referrer");
+  t.equal(count(F.typedPages, between(event("focus", { state: "focus" }))), 3, "to have the focus is no act");
+  const linked = pages.map((each) => ({ ...each, payload: { ...each.payload, referrer_host: "shop.example" } }));
+  t.equal(count(F.typedPages, linked), 0, "links");
+});
