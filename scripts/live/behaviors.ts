@@ -76,7 +76,7 @@ async function scriptClicks(page: DrivenPage, random: Random): Promise<void> {
 }
 
 /** Types as a careful script does: random pauses, keys that are held. */
-async function typeWithPauses(page: DrivenPage, text: string, random: Random): Promise<void> {
+export async function typeWithPauses(page: DrivenPage, text: string, random: Random): Promise<void> {
   for (const key of text) {
     await page.keyDown(key);
     await pause(between(random, 30, 90));
@@ -85,7 +85,7 @@ async function typeWithPauses(page: DrivenPage, text: string, random: Random): P
   }
 }
 
-async function scrollInSteps(page: DrivenPage, random: Random): Promise<void> {
+export async function scrollInSteps(page: DrivenPage, random: Random): Promise<void> {
   for (let step = 0; step < 5; step++) {
     await page.wheel(integerBetween(random, 60, 180));
     await pause(between(random, 80, 300));
@@ -124,35 +124,40 @@ function pointIn(box: Box, random: Random): { x: number; y: number } {
   };
 }
 
-/** Cubic Bezier paths with a slow start and end, trembling, uneven sampling, random holds and pauses. */
+/** A cubic Bezier path with a slow start and end, trembling and uneven sampling, to a point in the box, which it returns. */
+export async function moveAlongBezier(page: DrivenPage, random: Random, from: Point, box: Box): Promise<Point> {
+  const to = pointIn(box, random);
+  const distance = Math.hypot(to.x - from.x, to.y - from.y);
+  const bend = () => roughlyNormal(random) * 0.15 * distance;
+  const first = { x: from.x + (to.x - from.x) * 0.3 + bend(), y: from.y + (to.y - from.y) * 0.3 + bend() };
+  const second = { x: from.x + (to.x - from.x) * 0.7 + bend(), y: from.y + (to.y - from.y) * 0.7 + bend() };
+  const steps = Math.round(12 + distance / between(random, 18, 30));
+  for (let step = 1; step <= steps; step++) {
+    const even = step / steps;
+    const s = even * even * (3 - 2 * even);
+    const along = (axis: "x" | "y") =>
+      (1 - s) ** 3 * from[axis] +
+      3 * (1 - s) ** 2 * s * first[axis] +
+      3 * (1 - s) * s * s * second[axis] +
+      s ** 3 * to[axis] +
+      (step < steps ? roughlyNormal(random) * 0.6 : 0);
+    await page.move(along("x"), along("y"));
+    await pause(between(random, 2, 14));
+  }
+  return to;
+}
+
+/** Bezier paths, random holds and pauses. */
 async function bezierPaths(page: DrivenPage, random: Random): Promise<void> {
   let at = { x: between(random, 200, 700), y: between(random, 100, 400) };
   await page.move(at.x, at.y);
   await careful(page, random, async (box) => {
-    const from = at;
-    const to = pointIn(box, random);
-    const distance = Math.hypot(to.x - from.x, to.y - from.y);
-    const bend = () => roughlyNormal(random) * 0.15 * distance;
-    const first = { x: from.x + (to.x - from.x) * 0.3 + bend(), y: from.y + (to.y - from.y) * 0.3 + bend() };
-    const second = { x: from.x + (to.x - from.x) * 0.7 + bend(), y: from.y + (to.y - from.y) * 0.7 + bend() };
-    const steps = Math.round(12 + distance / between(random, 18, 30));
-    for (let step = 1; step <= steps; step++) {
-      const even = step / steps;
-      const s = even * even * (3 - 2 * even);
-      const along = (axis: "x" | "y") =>
-        (1 - s) ** 3 * from[axis] +
-        3 * (1 - s) ** 2 * s * first[axis] +
-        3 * (1 - s) * s * s * second[axis] +
-        s ** 3 * to[axis] +
-        (step < steps ? roughlyNormal(random) * 0.6 : 0);
-      await page.move(along("x"), along("y"));
-      await pause(between(random, 2, 14));
-    }
-    at = to;
+    at = await moveAlongBezier(page, random, at, box);
   });
 }
 
-interface Point {
+/** In CSS pixels of the viewport. */
+export interface Point {
   readonly x: number;
   readonly y: number;
 }

@@ -8,14 +8,13 @@ import { join } from "node:path";
 import { endChild, startChild } from "../child-process.js";
 import { programs, quietArgs } from "../chromium.js";
 import { type Display, screenSize } from "../display.js";
-import type { CrossSessionCounts } from "../measurement.js";
 import { pause } from "../pause.js";
 import { between, integerBetween, type Random } from "../randomness.js";
 import { scratchFolder } from "../scratch-folder.js";
-import type { PagePlace, SiteVisit } from "../site.js";
+import type { PagePlace } from "../site.js";
 import type { Keystroke, Movement } from "../traces.js";
 
-const openMsMax = 30_000;
+const openMsMax = 60_000;
 /** Batches are at most a second late. */
 const lastBatchMs = 1300;
 const addressesMax = 4;
@@ -101,6 +100,14 @@ export function pointOf(place: PagePlace, id: string, random: Random): { x: numb
   };
 }
 
+/** What a window needs of a visit: its address, and what its pages told. */
+export interface WindowVisit {
+  readonly url: string;
+  readonly token: string | null;
+  readonly place: PagePlace | null;
+  until(test: (visit: WindowVisit) => boolean, what: string, ms: number): Promise<void>;
+}
+
 /** What a visitor uses, Chromium unless told otherwise, and adds to it: switches, environment. */
 export interface WindowOptions {
   readonly browser?: "chromium" | "firefox";
@@ -111,7 +118,7 @@ export interface WindowOptions {
 }
 
 /** Types it again until it is opened: nothing tells when a browser takes keys. */
-async function typeAddress(hand: Hand, visit: SiteVisit): Promise<void> {
+async function typeAddress(hand: Hand, visit: WindowVisit): Promise<void> {
   for (let attempt = 1; attempt <= addressesMax && visit.place === null; attempt++) {
     await pause(addressMs / 2);
     hand.say("key ctrl+l");
@@ -143,7 +150,7 @@ function switchesOf(browser: "chromium" | "firefox", profile: string): string[] 
 
 /** Opens the visit's page in a window, lets `act` be its visitor, and closes everything. Needs a display. */
 export async function visitInWindow(
-  { visit, display }: CrossSessionCounts,
+  { visit, display }: { readonly visit: WindowVisit; readonly display: Display | null },
   act: (hand: Hand, place: PagePlace) => Promise<void>,
   { browser: program = "chromium", args = [], env = {}, isAddressTyped = false }: WindowOptions = {},
 ): Promise<void> {

@@ -1,0 +1,124 @@
+/** What the bench of jobs runs: every tool in every mode, each with some of the jobs, so that all jobs come by turns. */
+import { missingProgram } from "../live/chromium.js";
+import type { Display } from "../live/display.js";
+import { seededRandom } from "../live/randomness.js";
+import { chromedriverTool } from "../live/tools/chromedriver.js";
+import { type DrivenTool, packageTools } from "../live/tools/driven-tools.js";
+import { missingTraces } from "../live/traces.js";
+import { doInBrowser, type Manner } from "./browser-jobs.js";
+import { doWithClient, type HttpClient, httpClients } from "./client-jobs.js";
+import { type JobName, jobNames, jobs } from "./jobs.js";
+import { doAsPerson, type Recordings } from "./people.js";
+import type { ShopVisit } from "./shop.js";
+
+/** Groups of the summary, with the share that each set of rules should stop; null for people, of whom none is to be stopped. */
+export const groups = {
+  people: { title: "people, by the operating system's input", goal: null },
+  undisguised: { title: "undisguised tools, in a window and headless", goal: { A: 0.9, B: 0.9 } },
+  disguised: { title: "disguised tools", goal: { A: 0.7, B: 0.9 } },
+  effort: { title: "disguised, after an hour of effort (waits, curves, links)", goal: { A: 0, B: 0.5 } },
+  clients: { title: "HTTP clients by default", goal: { A: 0, B: 0.9 } },
+  copied: { title: "HTTP clients with a browser's headers", goal: { A: 0, B: 0.9 } },
+} as const;
+
+export type GroupName = keyof typeof groups;
+
+/** What the runs share. */
+export interface Ground {
+  readonly display: Display | null;
+  readonly recordings: Recordings | null;
+  readonly seed: number;
+}
+
+/** A row of the table. */
+export interface Cell {
+  readonly group: GroupName;
+  readonly tool: string;
+  readonly mode: "headless" | "window" | "-";
+  readonly job: JobName;
+  readonly missing: () => string | null;
+  /** Rejects where the job could not be done, for whatever reason. */
+  readonly run: (visit: ShopVisit, ground: Ground) => Promise<void>;
+}
+
+const runMsMax = 60_000;
+const hardest = ["patchright", "rebrowser-puppeteer", "Playwright, automation hidden"];
+
+function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`more than ${ms} ms`)), ms);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+function browserCell(tool: DrivenTool, hasWindow: boolean, job: JobName, manner: Manner): Cell {
+  return {
+    group: manner === "effort" ? "effort" : tool.isHardened ? "disguised" : "undisguised",
+    tool: tool.name,
+    mode: hasWindow ? "window" : "headless",
+    job,
+    missing: () => tool.missing() ?? (hasWindow ? missingProgram("Xvfb") : null),
+    run: async (visit, { display, seed }) => {
+      const opened = await tool.open(hasWindow ? display : null);
+      try {
+        const random = seededRandom(seed + jobNames.indexOf(job));
+        await inTime(doInBrowser(opened.page, jobs[job], visit, manner, random), runMsMax);
+      } finally {
+        await opened.close();
+      }
+    },
+  };
+}
+
+function clientCell(client: HttpClient, job: JobName, copied: boolean): Cell {
+  return {
+    group: copied ? "copied" : "clients",
+    tool: client.name,
+    mode: "-",
+    job,
+    missing: client.missing,
+    run: (visit) => doWithClient(client, jobs[job], visit, copied),
+  };
+}
+
+function personCell(browser: "chromium" | "firefox", job: JobName): Cell {
+  return {
+    group: "people",
+    tool: browser === "chromium" ? "Chromium" : "Firefox",
+    mode: "window",
+    job,
+    missing: () => missingProgram(browser, "Xvfb", "xdotool") ?? missingTraces(),
+    run: (visit, { display, recordings, seed }) =>
+      inTime(
+        doAsPerson(browser, job, visit, display!, recordings!, seededRandom(seed + jobNames.indexOf(job))),
+        2 * runMsMax,
+      ),
+  };
+}
+
+/** Gives each row of a group the next jobs. */
+class Turns {
+  #next = 0;
+  take(count: number): JobName[] {
+    return Array.from({ length: count }, () => jobNames[this.#next++ % jobNames.length]!);
+  }
+}
+
+/** All rows; `jobsEach` jobs for a tool in a mode, of those after an hour of effort one. People come first: their reports show that the SDK is installed. */
+export function cellsOf(jobsEach: number): Cell[] {
+  const turns = new Turns();
+  const modes = [false, true];
+  const tools = [...packageTools, chromedriverTool];
+  const documented = tools.flatMap((tool) =>
+    modes.flatMap((mode) => turns.take(jobsEach).map((job) => browserCell(tool, mode, job, "documented"))),
+  );
+  const effort = tools
+    .filter(({ name }) => hardest.includes(name))
+    .flatMap((tool) => modes.flatMap((mode) => turns.take(1).map((job) => browserCell(tool, mode, job, "effort"))));
+  const clients = [false, true].flatMap((copied) =>
+    httpClients.flatMap((client) => turns.take(jobsEach).map((job) => clientCell(client, job, copied))),
+  );
+  const people = jobNames.flatMap((job) => [personCell("chromium", job), personCell("firefox", job)]);
+  return [...people, ...documented, ...effort, ...clients];
+}

@@ -1,0 +1,141 @@
+/** verdictd before the shop: a server of its own with one set of rules, and the middleware as the documentation recommends it. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Visit } from "../../src/middleware/guard.js";
+import { awaitOutput, endChild, startChild } from "../live/child-process.js";
+import { scratchFolder } from "../live/scratch-folder.js";
+import type { Gate, OpenVisit } from "./shop.js";
+
+const startMsMax = 60_000;
+
+/** A rule as it is posted, in the order of the list. */
+export interface RuleOfShop {
+  readonly expression: string;
+  readonly action: "block" | "challenge";
+}
+
+const bands: readonly RuleOfShop[] = [
+  { expression: 'band == "definite"', action: "block" },
+  { expression: 'band in {"likely_automated", "confident_automated"}', action: "challenge" },
+];
+
+const withoutSession: readonly RuleOfShop[] = [
+  {
+    expression: 'NOT has_session AND NOT cleared AND (method == "POST" OR requests_per_minute > 5)',
+    action: "challenge",
+  },
+];
+
+const visits: readonly RuleOfShop[] = [
+  { expression: "visit_silent_pages >= 4 AND NOT cleared", action: "challenge" },
+  { expression: "cookie_kept == false AND visit_pages > 5 AND NOT cleared", action: "challenge" },
+];
+
+/** A: the bands alone. B: what `protect.md` recommends for a catalogue, which is all of it. */
+export const ruleSets = {
+  A: bands,
+  B: [...bands, ...withoutSession, ...visits],
+} as const satisfies Record<string, readonly RuleOfShop[]>;
+
+export type RuleSetName = keyof typeof ruleSets;
+
+/** A server of verdictd with one project, and what reads it. */
+export interface Guarded {
+  readonly gate: Gate;
+  /** `GET /v1/sessions/{token}/verdict`. */
+  verdict(
+    token: string,
+  ): Promise<{ readonly verdict: string; readonly score: number; readonly detection_ids: number[] }>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts verdictd of the build in `dist`. One from before tokens and visits has no options for them, and no fields: `isBefore` leaves out what
+ * it does not know.
+ */
+export async function startGuarded(dist: string, set: RuleSetName, isBefore: boolean): Promise<Guarded> {
+  const data = await scratchFolder();
+  const bundle = join(dist, "program/verdictd.js");
+  const program = existsSync(bundle) ? bundle : join(dist, "src/cli/main.js");
+  const switches = ["--demo", "--port=0", "--admin-port=0", "--verdict-ttl=0", "--trusted-proxies=127.0.0.1/32"];
+  const child = startChild(process.execPath, [program, "serve", ...switches, `--data-dir=${data.path}`]);
+  const stop = async () => {
+    await endChild(child);
+    await data.erase();
+  };
+  try {
+    const printed = await awaitOutput(
+      child,
+      /account token +(\S+)[\s\S]*?project +(\d+)[\s\S]*?site key +(\S+)[\s\S]*?private key +(\S+)/,
+      startMsMax,
+    );
+    const [said, accountToken, project, siteKey, privateKey] = printed;
+    const port = /"port":(\d+)[^\n]*"msg":"listening"/.exec(printed.input ?? said)?.[1];
+    const origin = `http://127.0.0.1:${port}`;
+    const configure = async (method: string, path: string, body: object) => {
+      const headers = { Authorization: `Bearer ${accountToken}`, "Content-Type": "application/json" };
+      const url = `${origin}/v1/projects/${project}/${path}`;
+      const answer = await fetch(url, { method, headers, body: JSON.stringify(body) });
+      if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+    };
+    await configure("PUT", "challenge", { enabled: true });
+    await configure("PUT", "request-scoring", { enabled: true });
+    const known = ruleSets[set].filter(({ expression }) => !isBefore || !/visit_|cookie_kept/.test(expression));
+    for (const [index, { expression, action }] of known.entries()) {
+      await configure("POST", "rules", { name: `${set}${index}`, expression, action, sort_order: index - 20 });
+    }
+    const middleware = (await import(
+      join(dist, "src/middleware/express.js")
+    )) as typeof import("../../src/middleware/express.js");
+    const gate: Gate = {
+      origin,
+      script: `<script async src="/sdk.js" data-site-key="${siteKey}"></script>`,
+      install(app, visitOf) {
+        const byAddress = new Map<string, OpenVisit>();
+        const newer = {
+          issueToken: true,
+          waitForReport: ({ method }: { readonly method: string }) => (method === "POST" ? 400 : 0),
+        };
+        app.use(
+          middleware.verdictd({
+            // One machine runs all of it: a verdict that comes late is no verdict, and would be the machine's result.
+            client: { baseUrl: origin, privateKey: privateKey!, timeoutMs: 5000 },
+            requests: true,
+            challenge: "verdictd",
+            siteKey: siteKey!,
+            ...(isBefore ? { skipStatic: true } : newer),
+            clientIp: (req) => {
+              const visit = visitOf(req);
+              if (visit === null) return undefined;
+              byAddress.set(visit.address, visit);
+              return visit.address;
+            },
+            onVerdict: (visit) => noteVerdict(byAddress.get(visit.context.ip ?? ""), visit),
+          }),
+        );
+      },
+    };
+    return {
+      gate,
+      stop,
+      async verdict(token) {
+        const headers = { Authorization: `Bearer ${privateKey}` };
+        const answer = await fetch(`${origin}/v1/sessions/${token}/verdict`, { headers });
+        return (await answer.json()) as Awaited<ReturnType<Guarded["verdict"]>>;
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function noteVerdict(visit: OpenVisit | undefined, { verdict, context }: Visit): void {
+  visit?.note({
+    request: `${context.method} ${context.path}`,
+    action: verdict.failed === null ? verdict.action : `failed: ${verdict.failed}`,
+    band: verdict.verdict,
+    score: verdict.score,
+    detectionIds: verdict.detection_ids,
+  });
+}

@@ -1,0 +1,50 @@
+/** The jobs that bots do on a shop, each as the requests that it takes. A job is done once the shop has served all of them. */
+
+/** One step: a page that is read, or a form that is filled on its page and sent. */
+export type Step =
+  | { readonly kind: "read"; readonly path: string }
+  | {
+      readonly kind: "send";
+      /** The page with the form. */
+      readonly page: string;
+      /** Where the form is posted to. */
+      readonly path: string;
+      readonly fields: Readonly<Record<string, string>>;
+    };
+
+const read = (...paths: string[]): Step[] => paths.map((path) => ({ kind: "read", path }));
+const pages = (count: number) => Array.from({ length: count }, (_, index) => `/catalogue?page=${index + 1}`);
+const login = (attempt: number): Step => ({
+  kind: "send",
+  page: "/login",
+  path: "/login",
+  fields: { user: `user${attempt}`, secret: `winter202${attempt}` },
+});
+
+/** By name, as the table shows it: a bot's way through the shop. */
+export const jobs = {
+  catalogue: read(...pages(6)),
+  search: read(...["lamp", "oak", "brass", "desk", "reading", "small"].map((word) => `/search?q=${word}`)),
+  price: read(...[3, 11, 18, 27, 33, 41, 44, 52].map((number) => `/product/${number}`)),
+  "log-in": [login(1), login(2), login(3)],
+  "sign-up": [
+    { kind: "send", page: "/signup", path: "/signup", fields: { mail: "ada@mail.example", secret: "brassowl" } },
+  ],
+  contact: [
+    { kind: "send", page: "/contact", path: "/contact", fields: { mail: "ada@mail.example", message: "cheap links" } },
+  ],
+  checkout: [
+    ...read("/", "/product/7"),
+    { kind: "send", page: "/product/7", path: "/cart", fields: {} },
+    { kind: "send", page: "/checkout", path: "/checkout", fields: { name: "Ada Bell", card: "4000123412341234" } },
+  ],
+} as const satisfies Record<string, readonly Step[]>;
+
+export type JobName = keyof typeof jobs;
+
+export const jobNames = Object.keys(jobs) as JobName[];
+
+/** How the shop's log names a served step. */
+export function servedName(step: Step): string {
+  return step.kind === "read" ? `GET ${step.path}` : `POST ${step.path}`;
+}

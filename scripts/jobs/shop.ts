@@ -1,0 +1,221 @@
+/**
+ * The shop of the jobs: Express behind a gate (verdictd's middleware, or a peer's), in front of verdictd as a customer's own server would be. A visit has a
+ * loopback address of its own to come to, by which its requests are known, and a visitor's address of its own to come from.
+ */
+import { request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import express, { type Request, type Response } from "express";
+import type { Band } from "../../src/contract/verdict.js";
+import type { PagePlace } from "../live/site.js";
+import { postPaths, shopPage, stylesheet } from "./shop-pages.js";
+
+/** What the gate said of one request. `band` and `score` are verdictd's. */
+export interface Judged {
+  readonly atMs: number;
+  readonly request: string;
+  readonly action: string;
+  readonly band: Band | null;
+  readonly score: number;
+  readonly detectionIds: readonly number[];
+}
+
+/** Where things are on the page that is shown. */
+export interface ShownPage extends PagePlace {
+  /** The page's own `performance.timeOrigin`: another page has another. */
+  readonly loadedAt: number;
+}
+
+/** One visit, and all that the shop saw of it. */
+export interface ShopVisit {
+  readonly url: string;
+  readonly judged: Judged[];
+  /** Requests that the shop answered itself: `POST /login`. */
+  readonly served: Set<string>;
+  /** Whether a challenge of the visit was refused a pass. */
+  isRefused: boolean;
+  passes: number;
+  token: string | null;
+  place: ShownPage | null;
+  /** Resolves once `test` holds; asked again after every request of this visit. Rejects after `ms`. */
+  until(test: (visit: ShopVisit) => boolean, what: string, ms: number): Promise<void>;
+}
+
+/** A visit as a gate knows it. */
+export interface OpenVisit extends ShopVisit {
+  /** The address that the visitor comes from. */
+  readonly address: string;
+  /** Marks of a peer's gate. */
+  readonly marks: Set<string>;
+  /** Notes what the gate said of a request. */
+  note(judged: Omit<Judged, "atMs">): void;
+}
+
+/** What stands before the shop's pages. */
+export interface Gate {
+  /** What goes into the head of every page. */
+  readonly script: string;
+  /** Routes of its own and the middleware, installed before the pages. */
+  install(app: express.Express, visitOf: (req: IncomingMessage) => OpenVisit | null): void;
+  /** Where the browser's requests to `/v1/…` and the scripts go; null for a gate without such. */
+  readonly origin: string | null;
+}
+
+export interface Shop {
+  open(options: { readonly tellsPlaces: boolean }): ShopVisit;
+  close(): Promise<void>;
+}
+
+/** What a visitor's browser asks of verdictd. */
+const forwarded = [
+  "/sdk.js",
+  "/sdk-probes.js",
+  "/sdk-agents.js",
+  "/challenge.js",
+  "/v1/events",
+  "/v1/start-tickets",
+  "/v1/challenges",
+  "/v1/challenges/solution",
+];
+
+interface KnownVisit extends OpenVisit {
+  readonly tellsPlaces: boolean;
+}
+
+/** Starts the shop on a free port of all loopback addresses. Visits of several shops have different addresses if their `number` differs. */
+export async function startShop(gate: Gate, number: number): Promise<Shop> {
+  const visits = new Map<string, KnownVisit>();
+  const visitOf = ({ socket }: IncomingMessage) =>
+    visits.get(socket.localAddress?.replace("::ffff:", "") ?? "") ?? null;
+  const app = express();
+  app.disable("x-powered-by");
+  for (const path of forwarded) app.all(path, (req, res) => forward(gate.origin, req, res, visitOf(req)));
+  app.post("/place", (req, res) => {
+    bodyOf(req, (body) => {
+      const visit = visitOf(req);
+      if (visit !== null) {
+        visit.place = JSON.parse(body.toString()) as ShownPage;
+        visit.token = tokenOf(req) ?? visit.token;
+        tell(visit);
+      }
+      res.status(204).end();
+    });
+  });
+  gate.install(app, visitOf);
+  app.use((req, res) => serve(req, res, gate, visitOf(req)));
+  const server = await new Promise<Server>((resolve) => {
+    const listening = app.listen(0, "0.0.0.0", () => resolve(listening));
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    open({ tellsPlaces }) {
+      const index = visits.size + 1;
+      const local = `127.${20 + number}.${(index >> 8) & 255}.${index & 255}`;
+      const visit = newVisit(`http://${local}:${port}/`, `198.18.${index >> 8}.${index & 255}`, tellsPlaces);
+      visits.set(local, visit);
+      return visit;
+    },
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** Who waits for a visit. */
+const waiters = new WeakMap<ShopVisit, Set<() => void>>();
+
+function tell(visit: ShopVisit): void {
+  for (const check of [...(waiters.get(visit) ?? [])]) check();
+}
+
+function newVisit(url: string, address: string, tellsPlaces: boolean): KnownVisit {
+  const waiting = new Set<() => void>();
+  let startedAt: number | null = null;
+  const visit: KnownVisit = {
+    url,
+    address,
+    tellsPlaces,
+    judged: [],
+    served: new Set(),
+    marks: new Set(),
+    isRefused: false,
+    passes: 0,
+    token: null,
+    place: null,
+    note(judged) {
+      startedAt ??= performance.now();
+      visit.judged.push({ atMs: Math.round(performance.now() - startedAt), ...judged });
+      tell(visit);
+    },
+    until(test, what, ms) {
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          waiting.delete(check);
+          reject(new Error(`${what}: not within ${ms} ms`));
+        }, ms);
+        const check = () => {
+          if (!test(visit)) return;
+          clearTimeout(timer);
+          waiting.delete(check);
+          resolve();
+        };
+        waiting.add(check);
+        check();
+      });
+    },
+  };
+  waiters.set(visit, waiting);
+  return visit;
+}
+
+function serve(req: Request, res: Response, { script }: Gate, visit: KnownVisit | null): void {
+  const { pathname, search, searchParams } = new URL(req.originalUrl, "http://shop.invalid");
+  const picture = /^\/img\/\d+\.svg$/.test(pathname);
+  if (pathname === "/style.css") return void res.type("css").send(stylesheet);
+  if (picture) return void res.type("svg").send('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 3 2"/>');
+  const done = () => {
+    visit?.served.add(`${req.method} ${pathname}${search}`);
+    if (visit !== null) visit.token = tokenOf(req) ?? visit.token;
+    if (visit !== null) tell(visit);
+  };
+  if (req.method === "POST" && postPaths.includes(pathname)) {
+    req.resume();
+    done();
+    return void res.redirect(303, pathname === "/cart" ? "/checkout" : "/thanks");
+  }
+  const html = shopPage(pathname, searchParams, { script, tellsPlaces: visit?.tellsPlaces ?? false });
+  if (html === null) return void res.status(404).send("Not found");
+  done();
+  res.set("Cache-Control", "no-store").send(html);
+}
+
+function tokenOf({ headers }: IncomingMessage): string | null {
+  return /service_session=(sess_[\w-]+)/.exec(headers.cookie ?? "")?.[1] ?? null;
+}
+
+function forward(origin: string | null, incoming: Request, response: ServerResponse, visit: KnownVisit | null): void {
+  if (origin === null || visit === null) return void response.writeHead(404).end();
+  bodyOf(incoming, (body) => {
+    const headers = { ...incoming.headers, "x-forwarded-for": visit.address };
+    const outgoing = httpRequest(origin + incoming.originalUrl, { method: incoming.method, headers }, (answer) => {
+      bodyOf(answer, (answered) => {
+        const status = answer.statusCode ?? 502;
+        if (incoming.path === "/v1/challenges/solution" || incoming.path === "/v1/challenges") {
+          if (status === 403) visit.isRefused = true;
+          else if (status === 200 && incoming.path.endsWith("solution")) visit.passes++;
+          tell(visit);
+        }
+        response.writeHead(status, answer.headers).end(answered);
+      });
+    });
+    outgoing.on("error", () => response.destroy());
+    outgoing.end(body);
+  });
+}
+
+function bodyOf(message: IncomingMessage, done: (body: Buffer) => void): void {
+  const chunks: Buffer[] = [];
+  message.on("data", (chunk: Buffer) => chunks.push(chunk));
+  message.on("end", () => done(Buffer.concat(chunks)));
+}

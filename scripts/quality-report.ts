@@ -1,0 +1,26 @@
+/**
+ * `npm run quality`: the recorded traces, the live browsers and the bench of jobs, one after another. With `--only TEXT,…` the live browsers alone, with
+ * `--only jobs` (or `jobs,TEXT,…`) the bench of jobs alone; other flags go to what is run.
+ */
+import { spawnSync } from "node:child_process";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const folder = dirname(fileURLToPath(import.meta.url));
+const given = process.argv.slice(2);
+
+function run(script: string, args: readonly string[]): number {
+  return spawnSync(process.execPath, [join(folder, script), ...args], { stdio: "inherit" }).status ?? 1;
+}
+
+function statusOf(): number {
+  const at = given.findIndex((each) => each === "--only" || each.startsWith("--only="));
+  if (at < 0) return Math.max(run("quality.js", []), run("quality-live.js", given), run("quality-jobs.js", []));
+  const isOneWord = given[at] !== "--only";
+  const parts = (isOneWord ? given[at]!.slice("--only=".length) : (given[at + 1] ?? "")).split(",");
+  if (parts[0] !== "jobs") return run("quality-live.js", given);
+  const others = given.toSpliced(at, isOneWord ? 1 : 2);
+  return run("quality-jobs.js", [...others, ...(parts.length > 1 ? ["--only", parts.slice(1).join(",")] : [])]);
+}
+
+process.exitCode = statusOf();

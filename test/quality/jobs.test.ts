@@ -1,0 +1,36 @@
+/** The bench of jobs itself, with clients that need no browser: what the recommended rules add to the bands, and that the shop's log says so. */
+import { dirname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import t from "tap";
+import { doWithClient, httpClients } from "../../scripts/jobs/client-jobs.js";
+import { type RuleSetName, startGuarded } from "../../scripts/jobs/guarded.js";
+import { type JobName, jobs } from "../../scripts/jobs/jobs.js";
+import { outcomeOf } from "../../scripts/jobs/outcome.js";
+import { startShop } from "../../scripts/jobs/shop.js";
+
+const dist = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+const client = httpClients.find(({ name }) => name === "curl")!;
+
+for (const [number, set] of (["A", "B"] as const satisfies RuleSetName[]).entries()) {
+  t.test(`rules ${set}`, { skip: client.missing() ?? false }, async (t) => {
+    const guarded = await startGuarded(dist, set, false);
+    t.teardown(() => guarded.stop());
+    const shop = await startShop(guarded.gate, number);
+    t.teardown(() => shop.close());
+    const run = async (job: JobName, copied: boolean) => {
+      const visit = shop.open({ tellsPlaces: false });
+      await doWithClient(client, jobs[job], visit, copied);
+      return outcomeOf(jobs[job], visit, null, null, false);
+    };
+    t.match(await run("contact", false), { result: "stopped", band: "definite", stop: { number: 1, action: "block" } });
+    const form = await run("contact", true);
+    const catalogue = await run("catalogue", true);
+    if (set === "A") {
+      t.match(form, { result: "done", stop: null, requests: 2 }, "a browser's headers are a person's first page");
+      t.match(catalogue, { result: "done", stop: null, requests: 6 });
+    } else {
+      t.match(form, { result: "stopped", stop: { number: 2, action: "challenge" } }, "a POST without a session");
+      t.match(catalogue, { result: "stopped", stop: { number: 6, action: "challenge" } }, "the sixth page of a minute");
+    }
+  });
+}
