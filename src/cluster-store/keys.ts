@@ -18,7 +18,7 @@ import type { SessionTable } from "../store/keys.js";
  * | vd{t-project}                         | zset   | the tokens of a project's sessions that have a timeline              |
  * | vd{k-project}                         | hash   | marks of a project: token, then time and mark as JSON             |
  * | vd{b-project}last                     | string | id of the last recorded block of a project                        |
- * | vd{b-project}s:number                 | hash   | a segment of recorded blocks: id, then the block as JSON; id and c: further ones; id and r: references; expires |
+ * | vd{b-project}s:number                 | hash   | a segment of recorded blocks: id, then the block as JSON; id and c: further ones; id and r: references; s: and a token: ids of its blocks; n: how many were recorded by builds that write these; expires |
  * | vd{b-project}t:`blockTallyKey`        | string | records of a tally, id of the last; expires after some minutes    |
  * | vd{b-project}w:writer                 | string | number of a thread's last write of blocks and what it came to, for its repetition; expires |
  * | vd{c-hash}kind, hour                  | string | cross-session count of an hour; expires two hours later           |
@@ -166,6 +166,23 @@ export function marksRow(projectId: number): string {
 
 /** Number of recorded block ids in a segment: as many as one write stores, so that a write needs at most two segments. */
 export const blockSegmentIds = 256;
+
+/** Fields of a segment besides those of its blocks: how many blocks are named to their sessions, and the ids of those of a session. */
+export const blockFields = {
+  named: "n",
+  ofSession: (token: string): string => `s:${token}`,
+} as const;
+
+/** The segment of a block. */
+export function blockSegmentOf(id: number): number {
+  return Math.floor(Math.max(0, id) / blockSegmentIds);
+}
+
+/** How many ids of a segment have been given to blocks, where `last` is the last one. */
+export function blocksInSegment(segment: number, last: number): number {
+  const [first, end] = [Math.max(1, segment * blockSegmentIds), Math.min(last, (segment + 1) * blockSegmentIds - 1)];
+  return Math.max(0, end - first + 1);
+}
 
 /** The rows of a project's recorded blocks. */
 export function blockRows(projectId: number) {

@@ -8,7 +8,16 @@ import { auditLogNumbers } from "../../store/audit-rows.js";
 import { sessionRange, tokenAt } from "../../store/keys.js";
 import { lastId, type Store } from "../../store/store.js";
 import type { BulkClient } from "../bulk-client.js";
-import { auditRow, blockRows, blockSegmentIds, lastAuditField, marksRow, timelineIndexRow } from "../keys.js";
+import {
+  auditRow,
+  blockFields,
+  blockRows,
+  blockSegmentIds,
+  blocksInSegment,
+  lastAuditField,
+  marksRow,
+  timelineIndexRow,
+} from "../keys.js";
 import { indexTimelines } from "../recorded/recorded-row-scripts.js";
 import { copyRows, type RowsPass, type WantedRow } from "./migrate-counts.js";
 import { copyHash } from "./migration-scripts.js";
@@ -92,7 +101,8 @@ function* wantedBlocks(store: Store, projectId: number, blockMs: number): Genera
     store.root.resetReadTxn();
     const start: [number, number] = [projectId, segment * blockSegmentIds];
     const end: [number, number] = [projectId, (segment + 1) * blockSegmentIds];
-    const fields = [...store.blocks.getRange({ start, end })].flatMap(({ value }) => fieldsOfBlock(value));
+    const blocks = [...store.blocks.getRange({ start, end })].map(({ value }) => value);
+    const fields = [...blocks.flatMap(fieldsOfBlock), ...namesOfBlocks(blocks, segment, last)];
     yield wantedHash(rows.segment(segment), fields, blockMs);
   }
 }
@@ -102,6 +112,16 @@ function fieldsOfBlock({ id, count = 1, references, ...block }: Block): [string,
   if (count > 1) fields.push([`${id}c`, String(count - 1)]);
   if (references !== undefined && references.length > 0) fields.push([`${id}r`, references.join(" ")]);
   return fields;
+}
+
+/** The fields that lead from sessions to these blocks, all those of the segment. */
+function namesOfBlocks(blocks: readonly Block[], segment: number, last: number): [string, string][] {
+  const bySession = new Map<string, number[]>();
+  for (const { id, sessionToken } of blocks) {
+    if (sessionToken !== null) bySession.set(sessionToken, [...(bySession.get(sessionToken) ?? []), id]);
+  }
+  const names = [...bySession].map(([token, ids]): [string, string] => [blockFields.ofSession(token), ids.join(" ")]);
+  return blocks.length === 0 ? [] : [[blockFields.named, String(blocksInSegment(segment, last))], ...names];
 }
 
 /** A hash with these fields and no others; `keptMs` 0 means that it does not expire. */

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { ClusterClient } from "../../cluster/cluster-client.js";
+import type { KeyedCommand } from "../../cluster/operation.js";
 import type { RespCommand } from "../../cluster/resp-encoder.js";
 import type { RespReply } from "../../cluster/resp-parser.js";
 import { dayMs } from "../../contract/durations.js";
@@ -13,7 +14,7 @@ import { limits } from "../../limits.js";
 import { sessionKey } from "../../store/keys.js";
 import type { NewBlock, ProjectBlocks, RecordedBlocks, TallyChange, WrittenTally } from "../../store/recorded-rows.js";
 import { areSessionsGone, askAll, onKey, scriptOn } from "../cluster-asking.js";
-import { blockRows, blockSegmentIds } from "../keys.js";
+import { blockFields, blockRows, blockSegmentIds, blockSegmentOf, blocksInSegment } from "../keys.js";
 import { recordBlocks } from "./recorded-row-scripts.js";
 
 /** The cluster, and how long it keeps blocks. */
@@ -31,8 +32,6 @@ const tallyKeptMs = 180_000;
 const segmentsKept = Math.ceil(limits.blocksPerProjectMax / blockSegmentIds) + 1;
 /** A write that needs other segments than expected is sent again with those. */
 const roundsMax = 10;
-/** Some megabytes. */
-const blocksAtOnce = 2000;
 
 /** The block log of a cluster, the same through every node. */
 export class ClusterRecordedBlocks implements RecordedBlocks {
@@ -69,21 +68,57 @@ export class ClusterRecordedBlocks implements RecordedBlocks {
     return found.slice(0, count);
   }
 
-  /** Reads all of the project's. */
   async ofSession(projectId: number, sessionToken: string): Promise<readonly Block[]> {
-    const found: Block[] = [];
-    for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-      const page = await this.before(projectId, before, blocksAtOnce);
-      found.push(...page.filter((block) => block.sessionToken === sessionToken));
-      if (page.length === 0) return found.reverse();
-      before = page.at(-1)!.id;
-    }
+    const { client, now, blockMs } = this.#options;
+    const ids = await this.idsOf(projectId, [sessionToken]);
+    const rows = blockRows(projectId);
+    const fields = ids.map((id) => [String(id), `${id}c`, `${id}r`]);
+    const replies = await askAll(
+      client,
+      ids.map((id, index) => onKey("HMGET", rows.segment(blockSegmentOf(id)), ...fields[index]!)),
+    );
+    const pairs = replies.flatMap((reply, index) =>
+      (Array.isArray(reply) ? reply : []).flatMap((value, at) => (value === null ? [] : [fields[index]![at]!, value])),
+    );
+    const oldestId = (await this.#lastId(projectId)) - limits.blocksPerProjectMax + 1;
+    const oldestMs = now() - blockMs;
+    const isShown = ({ id, createdAt }: Block): boolean => id >= oldestId && Date.parse(createdAt) >= oldestMs;
+    return blocksOf(projectId, pairs).filter(isShown);
   }
 
-  /** Returns all stored blocks of a project, a page at a time, with those that `before` no longer shows: they go with their segment. */
-  async *stored(projectId: number): AsyncGenerator<readonly Block[]> {
+  /**
+   * Returns the ids of all stored blocks of these sessions, the first one first, with those that `before` no longer shows: they go with their segment.
+   * Reads what the sessions have; a segment in which builds before recorded blocks is read whole.
+   */
+  async idsOf(projectId: number, sessionTokens: readonly string[]): Promise<number[]> {
+    const { client } = this.#options;
     const last = await this.#lastId(projectId);
-    yield* this.#pages(projectId, last, last - segmentsKept * blockSegmentIds);
+    const first = Math.max(0, blockSegmentOf(last) - segmentsKept);
+    // One more: blocks that come meanwhile.
+    const segments = Array.from({ length: blockSegmentOf(last) + 2 - first }, (_, index) => first + index);
+    const { segment: rowOf } = blockRows(projectId);
+    const names = sessionTokens.map(blockFields.ofSession);
+    const replies = await askAll(
+      client,
+      segments.map((segment) => onKey("HMGET", rowOf(segment), blockFields.named, ...names)),
+    );
+    const isNamed = replies.map((reply, index) => {
+      const [named] = Array.isArray(reply) ? reply : [];
+      return Number(named ?? 0) >= blocksInSegment(segments[index]!, last);
+    });
+    const unnamed = segments.filter((_, index) => !isNamed[index]);
+    const whole = await askAll(
+      client,
+      unnamed.map((segment) => onKey("HGETALL", rowOf(segment))),
+    );
+    const tokens = new Set<string | null>(sessionTokens);
+    const found = new Set([
+      ...replies.flatMap((reply) => (Array.isArray(reply) ? reply.slice(1) : []).flatMap(idsIn)),
+      ...whole
+        .flatMap((reply) => blocksOf(projectId, reply).filter(({ sessionToken }) => tokens.has(sessionToken)))
+        .map(({ id }) => id),
+    ]);
+    return [...found].sort((one, other) => one - other);
   }
 
   async #lastId(projectId: number): Promise<number> {
@@ -93,8 +128,8 @@ export class ClusterRecordedBlocks implements RecordedBlocks {
 
   /** Returns the blocks of the segments from the one of `latest` down to the one of `oldest`, the latest first. */
   async *#pages(projectId: number, latest: number, oldest: number): AsyncGenerator<Block[]> {
-    let segment = segmentOf(latest);
-    for (let asked = 1; segment >= segmentOf(oldest); asked = Math.min(2 * asked, 16)) {
+    let segment = blockSegmentOf(latest);
+    for (let asked = 1; segment >= blockSegmentOf(oldest); asked = Math.min(2 * asked, 16)) {
       const numbers = Array.from({ length: asked }, (_, index) => segment - index).filter((number) => number >= 0);
       const replies = await askAll(
         this.#options.client,
@@ -114,7 +149,12 @@ export class ClusterRecordedBlocks implements RecordedBlocks {
       this.#lastIds.set(projectId, Math.max(id, this.#lastIds.get(projectId) ?? 0));
       if (id > 0 && gone.has(blocks[index]!.tally.sessionToken)) erased.push(String(id));
     }
-    if (erased.length > 0) await this.#erase(projectId, erased.map(Number));
+    if (erased.length > 0)
+      await this.#erase(
+        projectId,
+        erased.map(Number),
+        [...gone].filter((token) => token !== null),
+      );
     return changes.map(({ tally, further }, index) => {
       const of = records[index]!;
       const own = ids.filter((_, at) => blocks[at]!.tally === tally);
@@ -138,7 +178,7 @@ export class ClusterRecordedBlocks implements RecordedBlocks {
     }
     const next = (this.#lastIds.get(projectId) ?? 0) + 1;
     const segments = new Set(
-      [next, next + Math.max(0, blocks.length - 1), ...changes.map(({ tally }) => tally.lastId)].map(segmentOf),
+      [next, next + Math.max(0, blocks.length - 1), ...changes.map(({ tally }) => tally.lastId)].map(blockSegmentOf),
     );
     for (let round = 0; round < roundsMax; round++) {
       const needed = [...segments];
@@ -165,7 +205,7 @@ export class ClusterRecordedBlocks implements RecordedBlocks {
       ...changes.flatMap(({ tally, further, references }) => {
         return [tally.recordsMax, tally.lastId, further, references.length, ...references];
       }),
-      ...blocks.flatMap(({ block, tally }) => [positions.get(tally)!, JSON.stringify(block)]),
+      ...blocks.flatMap(({ block, tally }) => [positions.get(tally)!, JSON.stringify(block), block.sessionToken ?? ""]),
     ];
   }
 
@@ -179,18 +219,28 @@ export class ClusterRecordedBlocks implements RecordedBlocks {
     return new Set(tokens.filter((_, index) => areGone[index]));
   }
 
-  async #erase(projectId: number, ids: readonly number[]): Promise<void> {
-    await askAll(this.#options.client, eraseBlocks(projectId, ids));
+  async #erase(projectId: number, ids: readonly number[], sessionTokens: readonly string[]): Promise<void> {
+    await askAll(this.#options.client, eraseBlocks(projectId, ids, sessionTokens));
   }
 }
 
-/** The commands that remove these blocks of a project. */
-export function eraseBlocks(projectId: number, ids: readonly number[]) {
-  return ids.map((id) => onKey("HDEL", blockRows(projectId).segment(segmentOf(id)), String(id), `${id}c`, `${id}r`));
+/** The commands that remove these blocks of a project, which are all that the sessions have in their segments. */
+export function eraseBlocks(
+  projectId: number,
+  ids: readonly number[],
+  sessionTokens: readonly string[],
+): KeyedCommand[] {
+  const { segment: rowOf } = blockRows(projectId);
+  const names = sessionTokens.map(blockFields.ofSession);
+  return [...new Set(ids.map(blockSegmentOf))].map((segment) => {
+    const own = ids.filter((id) => blockSegmentOf(id) === segment);
+    return onKey("HDEL", rowOf(segment), ...own.flatMap((id) => [String(id), `${id}c`, `${id}r`]), ...names);
+  });
 }
 
-function segmentOf(id: number): number {
-  return Math.floor(Math.max(0, id) / blockSegmentIds);
+/** The ids in a field of a session. */
+function idsIn(value: RespReply): number[] {
+  return value instanceof Buffer ? String(value).split(" ").map(Number) : [];
 }
 
 interface Recorded {

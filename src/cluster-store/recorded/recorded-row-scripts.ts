@@ -5,13 +5,14 @@ import { defineScript } from "../../cluster/script.js";
  * Stores blocks of one project. Ids are assigned in order; a segment holds `size` ids. Keys: last id, last write of the writer, tallies, segments that
  * may be needed, segments to drop. Arguments: number of the write, above those that had an answer; ms that it is remembered, a tally, a segment; ids of a
  * segment; maximum of references of a block; numbers of tallies, of segments, of the first segment and so on; then for each tally its maximum of records,
- * its last record known to the caller, how many further blocks, how many references and these; then for each block the number of its tally and its text.
+ * its last record known to the caller, how many further blocks, how many references and these; then for each block the number of its tally, its text and
+ * the token of its session ("" for none).
  * Returns, as text, for each tally its records, its last record and whether that is stored, then the id of each block (0: it was only counted); the same
  * if it ran before. If some needed segments are not among the keys, writes nothing and returns the numbers of all segments that it needs, as numbers.
  */
 export const recordBlocks = defineScript({
   name: "record-blocks",
-  version: 2,
+  version: 3,
   source: `
 local number, done = string.match(redis.call('GET', KEYS[2]) or '', '^(%d+) (.*)$')
 if number and tonumber(number) >= tonumber(ARGV[1]) then return done end
@@ -42,12 +43,12 @@ local function need(id)
 end
 if #ARGV > at then
   need(last + 1)
-  need(last + (#ARGV - at + 1) / 2)
+  need(last + (#ARGV - at + 1) / 3)
 end
 for _, tally in ipairs(tallies) do if tally.last > 0 then need(tally.last) end end
 if isMissing then return needed end
 local ids = {}
-for row = at, #ARGV, 2 do
+for row = at, #ARGV, 3 do
   local tally = tallies[tonumber(ARGV[row])]
   if tally.records >= tally.most then
     tally.further = tally.further + 1
@@ -55,7 +56,14 @@ for row = at, #ARGV, 2 do
   else
     last = last + 1
     local segment = segments[segmentOf(last)]
-    redis.call('HSET', segment, string.format('%.0f', last), ARGV[row + 1])
+    local id = string.format('%.0f', last)
+    redis.call('HSET', segment, id, ARGV[row + 1])
+    redis.call('HINCRBY', segment, 'n', 1)
+    if ARGV[row + 2] ~= '' then
+      local name = 's:' .. ARGV[row + 2]
+      local named = redis.call('HGET', segment, name)
+      redis.call('HSET', segment, name, named and (named .. ' ' .. id) or id)
+    end
     redis.call('PEXPIRE', segment, ARGV[4])
     tally.records = tally.records + 1
     tally.last = last

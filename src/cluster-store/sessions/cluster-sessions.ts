@@ -138,12 +138,9 @@ export class ClusterSessions implements RemoteSessions {
       const index = timelineIndexRow(projectId);
       marks += sum(await this.#bulk.write(texts.map((text) => onKey("HDEL", marksRow(projectId), text))));
       await this.#bulk.write(own.map(({ token }) => onKey("ZREM", index, token)));
-      const named = new Set<string | null>(texts);
-      for await (const page of this.#blocks.stored(projectId)) {
-        const ids = page.filter(({ sessionToken }) => named.has(sessionToken)).map(({ id }) => id);
-        await this.#bulk.write(eraseBlocks(projectId, ids));
-        blocks += ids.length;
-      }
+      const ids = await this.#blocks.idsOf(projectId, texts);
+      await this.#bulk.write(eraseBlocks(projectId, ids, texts));
+      blocks += ids.length;
     }
     return { blocks, marks };
   }

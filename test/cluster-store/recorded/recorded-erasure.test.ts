@@ -48,11 +48,11 @@ t.test("blocks that are no longer shown are erased too, as long as their segment
   const blocks = new Blocks({ recorded } as Store, Date.now);
   const { last, segment } = blockRows(projectId);
   const slot = keySlot(last);
-  const write = async (): Promise<void> => {
+  const write = async (of = sessionToken): Promise<void> => {
     const createdAt = new Date().toISOString();
     const verdict = { verdict: "definite", score: 2, reason: "", detectionIds: [] };
-    const block = { ...verdict, projectId, sessionToken, source: "rule" as const, ruleId: 1, path: "/", createdAt };
-    t.ok(blocks.record(block, sessionSubject(sessionToken)));
+    const block = { ...verdict, projectId, sessionToken: of, source: "rule" as const, ruleId: 1, path: "/", createdAt };
+    t.ok(blocks.record(block, sessionSubject(of)));
     await blocks.flush(true);
   };
   await write();
@@ -61,9 +61,39 @@ t.test("blocks that are no longer shown are erased too, as long as their segment
   await ask(slot, "SET", last, segments * blockSegmentIds + 10);
   await write();
   t.equal((await recorded.blocks.before(projectId, Number.POSITIVE_INFINITY, 100)).length, 1);
-  t.equal(await ask(slot, "HLEN", segment(0)), 1);
+  t.same(await fieldsOf(segment(0)), ["1", "n", `s:${sessionToken}`]);
   t.match(await sessions.erase([session], async () => {}), { sessions: 1, blocks: 2 });
-  t.equal(await ask(slot, "EXISTS", segment(0)), 0);
+  t.same(await fieldsOf(segment(0)), ["n"]);
+
+  // However many others there are; only segments in which a build before recorded blocks are read whole.
+  const [one, other] = [await storedSession(4), await storedSession(5)];
+  const [ownToken, otherToken] = [one, other].map(({ token }) => encodeSessionToken(token));
+  await ask(slot, "SET", last, blockSegmentIds - 1);
+  await ask(slot, "DEL", segment(1));
+  for (let times = 0; times < 3; times++) await write(otherToken);
+  await write(ownToken);
+  t.match(await recorded.blocks.ofSession(projectId, ownToken!), [{ id: blockSegmentIds + 3, sessionToken: ownToken }]);
+  const ids = (await ask(slot, "HGET", segment(1), `s:${otherToken}`)) as Buffer;
+  t.equal(String(ids), [0, 1, 2].map((number) => blockSegmentIds + number).join(" "));
+  await ask(slot, "HSET", segment(0), "n", blockSegmentIds - 1);
+  const readBefore = await segmentsRead();
+  t.match(await sessions.erase([one], async () => {}), { sessions: 1, blocks: 1 });
+  t.equal(await segmentsRead(), readBefore);
+  await ask(slot, "HDEL", segment(1), "n", `s:${otherToken}`);
+  t.match(await sessions.erase([other], async () => {}), { sessions: 1, blocks: 3 }, "blocks that are not named");
+  t.ok((await segmentsRead()) > readBefore);
+  t.same(await fieldsOf(segment(1)), []);
+
+  async function fieldsOf(row: string): Promise<string[]> {
+    return ((await ask(slot, "HKEYS", row)) as Buffer[]).map(String).sort();
+  }
+  async function segmentsRead(): Promise<number> {
+    const infos = await Promise.all(redis.nodes.map((each) => each.ask("INFO", "commandstats")));
+    return infos.reduce(
+      (sum: number, info) => sum + Number(/^cmdstat_hgetall:calls=(\d+)/m.exec(String(info))?.[1] ?? 0),
+      0,
+    );
+  }
 });
 
 t.test("a timeline that is written just before its session is erased leaves no token behind", async (t) => {
