@@ -10,7 +10,7 @@ import { chromedriverTool } from "./tools/chromedriver.js";
 import { type DrivenTool, packageTools } from "./tools/driven-tools.js";
 import { httpClientCases } from "./tools/http-clients.js";
 import { ownPathCases } from "./tools/own-paths.js";
-import { visitInRealWindow } from "./tools/real-window.js";
+import { visitInRealWindow, visitUnderWayland } from "./tools/real-window.js";
 import { replayCases } from "./tools/replays.js";
 import {
   type Keystroke,
@@ -112,23 +112,42 @@ function handCases(): LiveCase[] {
   return [...personCases(recordings), ...aidCases(missingHand, recordings)];
 }
 
+type PersonSource = (typeof personSources)[number];
+
+/** Other recordings of these sources are left for Wayland. */
+const waylandSources: readonly PersonSource[] = ["delbot", "omniglot"];
+
 function personCases(recordings: () => Recordings): LiveCase[] {
-  return personSources.map((source) => ({
+  return [
+    ...personSources.map((source) => personCase(recordings, source, false)),
+    ...waylandSources.map((source) => personCase(recordings, source, true)),
+  ];
+}
+
+function personCase(recordings: () => Recordings, source: PersonSource, isWayland: boolean): LiveCase {
+  // A recording is played once: the second time it would be a replay, and be found.
+  const own = () => {
+    const all = recordings().persons.get(source) ?? [];
+    if (!waylandSources.includes(source)) return all;
+    const half = Math.floor(all.length / 2);
+    return isWayland ? all.slice(half) : all.slice(0, half);
+  };
+  return {
     goal: "person",
-    tool: "Chromium in a window, operating system's input",
+    tool: `Chromium in a window, ${isWayland ? "Wayland's" : "operating system's"} input`,
     behavior: `a person of ${source}`,
     needsDisplay: true,
-    missing: missingHand,
-    // A recording is played once: the second time it would be a replay, and be found.
-    runsMax: () => recordings().persons.get(source)?.length ?? 0,
+    missing: () => missingHand() ?? (isWayland ? missingProgram("weston") : null),
+    runsMax: () => own().length,
     carryOut: (around) => {
-      const { persons, typing } = recordings();
-      const person = persons.get(source)?.[around.run];
+      const person = own()[around.run];
       if (person === undefined) throw new Error(`${source} has no recording for run ${around.run + 1}`);
-      const offset = personSources.indexOf(source) * 50;
-      return visitInRealWindow(around, person, typing[(offset + around.run) % typing.length]!);
+      const { typing } = recordings();
+      const offset = (personSources.indexOf(source) + (isWayland ? personSources.length : 0)) * 50;
+      const keys = typing[(offset + around.run) % typing.length]!;
+      return isWayland ? visitUnderWayland(around, person, keys) : visitInRealWindow(around, person, keys);
     },
-  }));
+  };
 }
 
 /** Every case, in the order of the goals. */

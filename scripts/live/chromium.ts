@@ -7,6 +7,7 @@ export const programs = {
   firefox: process.env["FIREFOX_PATH"] ?? "/usr/bin/firefox-esr",
   chromedriver: process.env["CHROMEDRIVER_PATH"] ?? "/usr/bin/chromedriver",
   Xvfb: process.env["XVFB_PATH"] ?? "/usr/bin/Xvfb",
+  weston: process.env["WESTON_PATH"] ?? "/usr/bin/weston",
   xdotool: process.env["XDOTOOL_PATH"] ?? "/usr/bin/xdotool",
   curl: process.env["CURL_PATH"] ?? "/usr/bin/curl",
   python3: process.env["PYTHON_PATH"] ?? "/usr/bin/python3",

@@ -103,9 +103,12 @@ function hasFetchMetadata({ secFetchSite, secFetchMode, secFetchDest }: JudgedHe
 }
 
 /** The page's Accept is another engine's than the name's, and all else is that engine's, too. */
-function isRenamed({ values, browser: { family }, lacksEncoding, order }: ChangedRequest): boolean {
+function isRenamed(request: ChangedRequest): boolean {
+  const { values, browser, lacksEncoding, order } = request;
+  const { family } = browser;
   const { accept, acceptLanguage, secFetchMode } = values;
-  if (family === "other" || acceptLanguage === "" || !accept.startsWith(pageAccept)) return false;
+  if (family === "other" || acceptLanguage === "") return false;
+  if (!accept.startsWith(pageAccept)) return isPartRenamed(request);
   if (!accept.includes("image/apng")) return family === "chromium" && !lacksEncoding && isOtherEngines(values, order);
   if (family === "chromium") return false;
   if (secFetchMode !== "" && values.secFetchSite !== "") return true;
@@ -114,12 +117,23 @@ function isRenamed({ values, browser: { family }, lacksEncoding, order }: Change
   return isChromiums && values.upgradeInsecureRequests === "1" && !lacksEncoding;
 }
 
+/** The same of what a page loads and its scripts request, whose Accept tells little: hints, or the order, are the other engine's. */
+function isPartRenamed({ values, browser: { family }, lacksEncoding, order }: ChangedRequest): boolean {
+  const hasHints = values.secChUa !== "";
+  if (family === "chromium") return !hasHints && hasFetchMetadata(values) && order === "uale";
+  if (hasHints) return hasFetchMetadata(values);
+  const isFromPage = values.referer !== "" || values.origin !== "";
+  return isFromPage && !lacksEncoding && order === "uael";
+}
+
 /** The lines of Firefox or of Safari, whose languages, encodings and wishes for upgrades differ. */
 function isOtherEngines(values: JudgedHeaderFacts, order: string | undefined): boolean {
   const { accept, acceptLanguage, acceptEncoding, secChUa } = values;
   if (secChUa !== "" || (order !== undefined && !/^ual?e$/.test(order))) return false;
   const hasMetadata = hasFetchMetadata(values);
   if (values.upgradeInsecureRequests === "1") {
+    // Over http both wish for upgrades, and offer the same encodings as every browser.
+    if (!acceptEncoding.includes("br")) return order !== undefined;
     const isFirefoxs = acceptEncoding.endsWith("zstd") || accept.includes("image/avif");
     return isFirefoxs && !acceptLanguage.includes("q=0.9") && (hasMetadata || order !== undefined);
   }

@@ -5,6 +5,7 @@
 import t from "tap";
 import type { IngestEvent } from "../../src/contract/events.js";
 import type { RequestFacts } from "../../src/contract/header-facts.js";
+import { detections } from "../../src/detections/catalogue.js";
 import { setCrawlerClaim } from "../../src/engines/crawler-claim.js";
 import { foldBatch } from "../../src/engines/fold-batch.js";
 import { combine, explain, runEngines } from "../../src/engines/score.js";
@@ -225,6 +226,17 @@ t.test("a name that no browser has, without a page that reports, is a program's 
   const bot = "Mozilla/5.0 (compatible; TelegramBot/2.0)";
   t.ok(visit(bot).score < likelyBotThreshold, "and a bot is no view");
 });
+
+t.test(
+  "nothing that counts reads how fine a clock is: other displays, remote ones and extensions have other clocks",
+  async (t) => {
+    const ofClock = detections.filter(
+      ({ reads }) => reads.includes("offGridShare") || reads.includes("keyOffGridShare"),
+    );
+    t.ok(ofClock.length > 0, "entries are kept for what is stored");
+    for (const { slug, state } of ofClock) t.equal(state, "retired", slug);
+  },
+);
 
 t.test("a tab that was opened in the background has no outer window, and is no program for it", async (t) => {
   const hidden = { ...chromeEnvironment, outer_w: 0, outer_h: 0 };

@@ -350,6 +350,19 @@ export const oddOnes: readonly Browser[] = [
     agent: blink(windows, 120),
     brands: ["Google Chrome"],
   }),
+  chromium("an agent switcher that claims Firefox", 156, { agent: gecko(windows, 145), brands: ["Google Chrome"] }),
+  chromium("an agent switcher that claims Safari", 156, { agent: webkit("18.3"), brands: ["Google Chrome"] }),
+  chromium("an agent switcher that claims an iPhone", 156, {
+    agent: ios("Version/18.1 Mobile/15E148 Safari/604.1"),
+    brands: ["Google Chrome"],
+  }),
+  chromium("a privacy proxy that claims Firefox and takes the hints", 156, {
+    agent: gecko(windows, 145),
+    brands: null,
+  }),
+  firefox("an agent switcher in Firefox that claims Chrome", 145, blink(windows, 156)),
+  safari("Safari's menu that claims Chrome", 18, blink(mac, 156)),
+  safari("Safari's menu that claims Firefox", 18, gecko("Macintosh; Intel Mac OS X 10.15", 145)),
 ];
 
 /** Programs that name themselves: bots by their own word, and `definite` ones only where they name a tool that nobody browses with. */
