@@ -65,15 +65,20 @@ export function nameOf(what: IncidentWhat): string {
 }
 
 /**
- * Joins candidates whose requests overlap. Those that overlap with `open` are these incidents' own and left out. `samples` are of the window.
+ * Joins candidates whose requests overlap. Those that overlap with `open` are these incidents' own and left out. `companions` have risen as much, and are
+ * too few for an incident of their own: they only describe. `samples` are of the window.
  */
 export function joinCandidates(
   given: readonly Candidate[],
+  companions: readonly Candidate[],
   samples: readonly Sample[],
   open: readonly IncidentWhat[],
 ): Described[] {
   const candidates = [...given].sort((one, other) => other.count - one.count).slice(0, limits.incidentCandidatesMax);
-  const members = membersOf(candidates, samples);
+  const describing = [...companions]
+    .sort((one, other) => other.count - one.count)
+    .slice(0, limits.incidentCandidatesMax);
+  const members = membersOf([...candidates, ...describing], samples);
   const known = open.map((what) => indexesOf(samples, ({ request }) => matches(request, what)));
   const left = candidates.filter(({ key }) => {
     const own = members.get(key)!;
@@ -91,7 +96,7 @@ export function joinCandidates(
     }
     groups.push(joined);
   }
-  return groups.map((group) => describeGroup(group.candidates, group.requests, members, samples));
+  return groups.map((group) => describeGroup(group.candidates, describing, group.requests, members, samples));
 }
 
 function membersOf(candidates: readonly Candidate[], samples: readonly Sample[]): Map<string, Set<number>> {
@@ -124,6 +129,7 @@ function overlap(one: ReadonlySet<number>, other: ReadonlySet<number>, samples: 
 /** The values that most requests of the group share; where none are, its heaviest value. */
 function describeGroup(
   candidates: readonly Candidate[],
+  companions: readonly Candidate[],
   requests: ReadonlySet<number>,
   members: ReadonlyMap<string, ReadonlySet<number>>,
   samples: readonly Sample[],
@@ -134,7 +140,7 @@ function describeGroup(
   const heaviest = candidates.reduce((found, each) => (each.count > found.count ? each : found));
   const shared = new Map<TrafficDimension, { value: string; weight: number }>();
   let described: Candidate | undefined;
-  for (const candidate of candidates) {
+  for (const candidate of [...candidates, ...companions]) {
     const own = [...members.get(candidate.key)!].filter((index) => programs.has(index));
     const weight = weightOf(own, samples);
     if (weight < describingShare * all) continue;

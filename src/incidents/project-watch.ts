@@ -13,6 +13,8 @@ const countMin = 50;
 const countMinQuiet = 200;
 /** Requests of the hour before, below which a project is quiet. */
 const quietBelow = 20;
+/** Share of that from which a value may describe an incident of others: the address of an attack on a path that people use too. */
+const companionShare = 0.5;
 /** How many times the usual a count is at least. */
 const riseMin = 5;
 /** An incident ends when its count was below the larger of this and `endRise` times the usual, for `endMinutes`. */
@@ -93,16 +95,19 @@ export class ProjectWatch {
   #find(usualOf: UsualOf): OpenIncident[] {
     const least = this.counts.beforeWindow < quietBelow ? countMinQuiet : countMin;
     const candidates: Candidate[] = [];
-    for (const found of this.counts.heavy(least)) {
+    const companions: Candidate[] = [];
+    for (const found of this.counts.heavy(least * companionShare)) {
       if (found.suspicious * 2 < found.count) continue;
       const baseline = Math.max(found.hourMedian, usualOf(found.key));
-      if (found.count >= riseMin * baseline) candidates.push({ ...found, baseline });
+      if (found.count < riseMin * baseline) continue;
+      (found.count < least ? companions : candidates).push({ ...found, baseline });
     }
     if (candidates.length === 0) return [];
     const samples = this.#samples.flatMap(samplesOf);
     const room = Math.max(0, limits.incidentsOpenMax - this.open.length);
     const described = joinCandidates(
       candidates,
+      companions,
       samples,
       this.open.map(({ what }) => what),
     );
