@@ -13,6 +13,7 @@ import { buildNetworkFacts } from "./build-network-facts.js";
 import { writeBuildInfo } from "./package/build-info.js";
 import { writeBundles } from "./package/bundles.js";
 import { buildClientPackage } from "./package/client-package.js";
+import { buildClients } from "./package/clients.js";
 import { browserPackages } from "./package/licences.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
@@ -159,7 +160,7 @@ try {
   await writeBuildInfo(root);
   await buildNetworkFacts(root);
   await Promise.all([bundle(), writeBundles(root)]);
-  await buildClientPackage(root);
+  await Promise.all([buildClientPackage(root), buildClients(root)]);
   await buildDocs(root);
   const ofDocs = [source("docs/docs.css"), source("docs/site/docs.ts")];
   await build({ ...common, entryPoints: ofDocs, outdir: target("docs"), entryNames: "[name]", format: "iife" });

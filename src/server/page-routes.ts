@@ -22,7 +22,7 @@ export function consolePageRoutes(): Route[] {
 /** The files that sites load in visitors' browsers, and the package for their backends. */
 export function sdkRoutes(agentMarks: () => AgentMarkCatalogue): Route[] {
   const agents = sdkAgentsRoute(readAsset("sdk/sdk-agents.js").toString("utf8"), agentMarks);
-  return [...sdkPages().map(pageRoute), agents, pageRoute(clientPackage())];
+  return [...sdkPages().map(pageRoute), agents, pageRoute(clientPackage()), ...clientFiles().map(pageRoute)];
 }
 
 /** The demo shop, on the first project that has a site key. */
@@ -79,6 +79,17 @@ function clientPackage(): Page {
   const body = readAsset("verdictd-client.tgz");
   const path = "/verdictd-client.tgz";
   return { path, summary: "The npm package `verdictd-client`", contentType: "application/gzip", body };
+}
+
+/** Clients for other languages, each one file. */
+function clientFiles(): Page[] {
+  const file = (name: string, language: string, contentType: string): Page => ({
+    path: `/clients/${name}`,
+    summary: `The client for ${language}`,
+    contentType: `${contentType}; charset=utf-8`,
+    body: readAsset(`clients/${name}`),
+  });
+  return [file("verdictd.py", "Python", "text/x-python")];
 }
 
 function consoleFiles(): ConsoleFiles {

@@ -62,6 +62,7 @@ t.test("every answer", async (t) => {
     for (const [path, caching] of [
       ["/docs", "no-cache"],
       ["/verdictd-client.tgz", "no-cache"],
+      ["/clients/verdictd.py", "no-cache"],
       ["/sdk.js", "public, max-age=3600"],
       ["/sdk-probes.js", "public, max-age=3600"],
       ["/v1/detections", "public, max-age=3600"],

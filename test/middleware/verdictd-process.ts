@@ -40,6 +40,8 @@ export interface VerdictdProcess {
   restart(): Promise<void>;
   /** Turns request scoring on or off. */
   judgeRequests(enabled: boolean): Promise<void>;
+  /** Turns verdictd's own challenge on. */
+  enableChallenge(): Promise<void>;
   /** Lets forward-auth give visitors tokens, or not. */
   issueTokens(isOn: boolean): Promise<void>;
   /** Runs a command of the command line against its store, for example `account set 1`. */
@@ -80,6 +82,10 @@ export async function startVerdictd(t: Test, flags: readonly string[] = []): Pro
     judgeRequests: async (enabled) => {
       const path = `/v1/projects/${owner.projectId}/request-scoring`;
       await running.ask("PUT", path, { token: owner.token, body: { enabled } });
+    },
+    enableChallenge: async () => {
+      const path = `/v1/projects/${owner.projectId}/challenge`;
+      await running.ask("PUT", path, { token: owner.token, body: { enabled: true } });
     },
     issueTokens: async (isOn) => {
       const path = `/v1/projects/${owner.projectId}/request-scoring`;

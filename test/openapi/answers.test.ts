@@ -178,6 +178,7 @@ t.test("every endpoint answers what the document says, in every status it lists"
     "/sdk-agents.js",
     "/challenge.js",
     "/verdictd-client.tgz",
+    "/clients/verdictd.py",
     "/openapi.json",
     "/demo",
     "/demo/demo.js",

@@ -1,0 +1,107 @@
+/**
+ * Holds the clients for all languages to the same scenarios, against a real verdictd behind a front that can fail: `protocol.ts` says what a further
+ * client needs for it.
+ */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import t, { type Test } from "tap";
+import { startVerdictd } from "../middleware/verdictd-process.js";
+import { freePort } from "../support/process.js";
+import { type Front, startFront } from "./front.js";
+import type { Answer, Command } from "./protocol.js";
+import { commandOf, differences, filledIn, plainOptionNames, type Scenario, type Step } from "./scenario.js";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = resolve(here, "../../..");
+const adapters = join(root, "test/clients/adapters");
+const served = join(root, "dist/clients");
+const scenarios = JSON.parse(readFileSync(join(root, "test/clients/scenarios.json"), "utf8")) as readonly Scenario[];
+
+/** By name, which scenarios know: the command of the adapter. */
+const clients: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  node: [process.execPath, join(here, "adapters/node.js")],
+  python: ["python3", join(adapters, "adapter.py"), served],
+  "python-asgi": ["python3", join(adapters, "adapter.py"), served, "asgi"],
+};
+
+const running = await startVerdictd(t);
+await running.enableChallenge();
+const front = await startFront(t, running.baseUrl);
+const names = {
+  url: front.url,
+  closed: `http://127.0.0.1:${await freePort()}`,
+  privateKey: running.privateKey,
+  siteKey: running.siteKey,
+  session: running.sessionToken,
+};
+
+/** An adapter's process. */
+class Adapter {
+  readonly #child: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+
+  constructor(t: Test, [program, ...args]: readonly [string, ...string[]]) {
+    const there = spawnSync(program, ["--version"]);
+    if (there.error !== undefined) throw new Error(`${program} is not installed`);
+    this.#child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
+    this.#lines = createInterface({ input: this.#child.stdout! })[Symbol.asyncIterator]();
+    const over = once(this.#child, "exit");
+    t.teardown(async () => {
+      this.#child.stdin!.end();
+      await over;
+    });
+  }
+
+  async answer(command: Command): Promise<Answer> {
+    this.#child.stdin!.write(`${JSON.stringify(command)}\n`);
+    const { value, done } = await this.#lines.next();
+    if (done === true) throw new Error("the adapter has ended");
+    return JSON.parse(value) as Answer;
+  }
+}
+
+async function play(t: Test, adapter: Adapter, scenario: Scenario, front: Front): Promise<void> {
+  const { name, options = {}, hooks = {}, steps } = filledIn(scenario, names);
+  // A busy machine is no failure: only the scenarios that are about it have the client's own limit.
+  const client = { baseUrl: front.url, privateKey: running.privateKey, timeoutMs: 10_000, ...options.client };
+  front.fault = "pass";
+  const faults: string[] = [];
+  const withClient = { ...options, client };
+  const made = await adapter.answer({ do: "create", options: withClient, hooks });
+  if (made.error !== undefined) faults.push(`the options are refused: ${made.error}`);
+  for (const [index, step] of steps.entries()) {
+    if (step.fault !== undefined) front.fault = step.fault;
+    for (let turn = 0; turn < (step.times ?? 1); turn++) {
+      front.asked.length = 0;
+      const answer = await adapter.answer(commandOf(step, withClient, hooks));
+      faults.push(...faultsOf(step, answer, front).map((fault) => `step ${index + 1}${fault}`));
+    }
+  }
+  t.same(faults, [], name);
+}
+
+function faultsOf({ gives = {}, asked, unsent = [] }: Step, answer: Answer, front: Front): string[] {
+  const { error } = answer;
+  const given = error === undefined ? answer : { ...answer, error: plainOptionNames(error) };
+  return [
+    ...differences(given, gives),
+    ...(asked === undefined ? [] : differences(front.asked, asked, ".asked")),
+    ...unsent.filter((text) => front.asked.some((each) => each.text.includes(text))).map((text) => `: sent ${text}`),
+  ];
+}
+
+t.ok(scenarios.length >= 40, `${scenarios.length} scenarios`);
+for (const [client, command] of Object.entries(clients)) {
+  t.test(client, async (t) => {
+    const adapter = new Adapter(t, command);
+    for (const scenario of scenarios) {
+      const why = scenario.except?.[client];
+      if (why === undefined) await play(t, adapter, scenario, front);
+      else t.ok(why.length > 20, `${scenario.name}: not of this client, because ${why}`);
+    }
+  });
+}
