@@ -196,9 +196,12 @@ export class Api {
 
   blockOf = (project: number, reference: string) =>
     this.#ask<BlocksAnswer>("GET", `${of(project)}/blocks?${new URLSearchParams({ reference })}`);
-  /** Counts from `from` until now. */
-  stats = (project: number, from: Date, bucket: "hour" | "day") =>
-    this.#ask<StatsAnswer>("GET", `${of(project)}/stats?${new URLSearchParams({ from: from.toISOString(), bucket })}`);
+  /** Counts from `from` until now, and to compare those from `before` until `from`. */
+  stats = (project: number, from: Date, bucket: "hour" | "day", before: Date) => {
+    const compared = { compare_from: before.toISOString(), compare_to: from.toISOString() };
+    const query = new URLSearchParams({ from: from.toISOString(), bucket, ...compared });
+    return this.#ask<StatsAnswer>("GET", `${of(project)}/stats?${query}`);
+  };
   /** Counts from `from` until now, challenges and hits by rule as well. */
   statsByRule = (project: number, from: Date, bucket: "hour" | "day") =>
     this.#ask<StatsAnswer>(

@@ -6,9 +6,11 @@ import { Api } from "./api.js";
 import { forgetToken, storedProject, storedToken, storeProject, storeToken } from "./credential.js";
 import { hashOf, hashOfProject, type PageName, type Place, replaceHash, usePlace } from "./location.js";
 import type { ProjectPageProperties } from "./page-properties.js";
+import { AlertsPage } from "./pages/alerts.js";
 import { BlocksPage } from "./pages/blocks.js";
 import { BotsPage } from "./pages/bots.js";
 import { ChangesPage } from "./pages/changes.js";
+import { CrawlersPage } from "./pages/crawlers.js";
 import { ExceptionsPage } from "./pages/exceptions.js";
 import { ExplorePage } from "./pages/explore.js";
 import { KeysPage } from "./pages/keys.js";
@@ -54,6 +56,8 @@ const projectPages: readonly (readonly [PageName, string])[] = [
   ["blocks", "Blocks"],
   ["exceptions", "Exceptions"],
   ["rules", "Rules"],
+  ["crawlers", "Crawlers"],
+  ["alerts", "Alerts"],
   ["settings", "Settings"],
   ["keys", "Keys"],
 ];
@@ -221,6 +225,10 @@ function OpenPage({ place, api, project, hasProjects, signOut, onProjects }: Ope
       return <BlocksPage key={project.id} {...of} query={query} />;
     case "exceptions":
       return <ExceptionsPage key={project.id} {...of} />;
+    case "crawlers":
+      return <CrawlersPage key={project.id} {...of} query={query} />;
+    case "alerts":
+      return <AlertsPage key={project.id} {...of} query={query} />;
     case "rules":
       return item === null ? (
         <RulesPage key={project.id} {...of} />

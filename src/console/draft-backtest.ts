@@ -66,7 +66,7 @@ export function useDraftBacktest(api: Api, project: number, expression: string, 
 
 /** Takes the place out of the message of a 422 that names one; any other failure is a fault without a place. */
 function faultOf(error: unknown): ExpressionFault {
-  const message = messageOf(error).replace(/^expression: /, "");
+  const message = messageOf(error).replace(/^(?:when\.)?expression: /, "");
   const place = error instanceof ApiFault && error.status === 422 ? /^line (\d+), column (\d+): /.exec(message) : null;
   return place === null
     ? { state: "fault", message, line: null, column: 0 }

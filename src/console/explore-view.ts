@@ -16,19 +16,26 @@ export interface ExploreView {
   readonly expression: string;
   /** The last so long; or from a time until another, in ISO-8601. */
   readonly time: SpanName | { readonly from: string; readonly to: string };
+  /** Stored sessions, or judged requests without one; default: sessions. */
+  readonly subject?: "session" | "request";
 }
 
 /** The view that the query of an address describes. Anything unreadable in it stands for the last 24 hours, or for every session. */
 export function viewOf(query: URLSearchParams): ExploreView {
   const [from, to, last] = [timeOf(query.get("from")), timeOf(query.get("to")), query.get("last") ?? "day"];
   const time = from !== null && to !== null && from < to ? { from, to } : isSpan(last) ? last : "day";
-  return { expression: query.get("q") ?? "", time };
+  const subject = query.get("of") === "requests" ? "request" : "session";
+  return { expression: query.get("q") ?? "", time, subject };
 }
 
 /** The address of a view, from `#` on: `viewOf` reads the same view from it. */
-export function exploreHash({ expression, time }: ExploreView): string {
+export function exploreHash({ expression, time, subject }: ExploreView): string {
   const part = typeof time === "string" ? { last: time } : { from: time.from, to: time.to };
-  return hashOf("explore", undefined, { ...(expression !== "" && { q: expression }), ...part });
+  return hashOf("explore", undefined, {
+    ...(expression !== "" && { q: expression }),
+    ...(subject === "request" && { of: "requests" }),
+    ...part,
+  });
 }
 
 /** When the sessions began that a view asks for now. */

@@ -9,6 +9,8 @@ const pageNames = [
   "blocks",
   "exceptions",
   "rules",
+  "crawlers",
+  "alerts",
   "settings",
   "keys",
   "bots",

@@ -3,6 +3,10 @@
  * visitor, who is let through for a week. `CONSOLE_PICTURES=1` leaves pictures.
  */
 import t from "tap";
+import { putRow } from "../../src/alerting/alerting-rows.js";
+import type { Incident } from "../../src/contract/incidents.js";
+import { recordControlPlane } from "../../src/store/control-plane-changes.js";
+import { startReceiver } from "../alerting/receiver.js";
 import { Desk, look, readVerdict, traffic } from "../console/desk.js";
 import { launch, noChromium } from "../support/chromium.js";
 import { askUntil, firstTenant, startServer } from "../support/server.js";
@@ -12,7 +16,7 @@ if (noChromium !== undefined) {
   process.exit(0);
 }
 
-const server = await startServer(t, ["--verdict-ttl", "0"]);
+const server = await startServer(t, ["--verdict-ttl", "0", "--alert-private-addresses"]);
 const tenant = await firstTenant(server);
 const { bots } = await traffic(server, tenant);
 const browser = await launch(t);
@@ -102,6 +106,117 @@ t.test("who may only read is offered nothing that would be refused", async (t) =
   await other.page.getByRole("row", { name: /203\.0\.113\.7/ }).waitFor();
   t.equal(await other.page.getByRole("button", { name: /Let through|End now/ }).count(), 0);
   t.same(other.broken, []);
+});
+
+t.test("an open incident leads the overview: what it is, what a rule would do, and the ways on", async (t) => {
+  const nowMs = Date.now();
+  const incident: Incident = {
+    id: 1,
+    projectId: tenant.projectId,
+    startedAt: new Date(nowMs - 600_000).toISOString(),
+    endedAt: null,
+    seenAt: new Date(nowMs).toISOString(),
+    what: { path: "/login", network: "203.0.113.0/24" },
+    count: 4213,
+    baseline: 11.6,
+    peakPerMinute: 610,
+    bands: { confident_automated: 4200, likely_human: 13 },
+    actions: { allow: 4213 },
+    expression: 'path == "/login" AND ip == "203.0.113.0/24"',
+    ruleWould: { newly_blocked: 4213, likely_human: 13, logged_in: 0 },
+  };
+  await recordControlPlane(server.store, () => putRow(server.store, "incident", incident));
+  await desk.go("Overview");
+  const shown = page.getByRole("region", { name: "Incident on /login from 203.0.113.0/24" });
+  await shown.getByText(/4,213 requests, at most 610 a minute\. Five minutes usually have 12\./).waitFor();
+  await shown.getByText(/13 likely human, 0 logged in/).waitFor();
+  await desk.says(/points against the 24 hours before|nothing to compare in the 24 hours before/);
+  await desk.loaded();
+  await look(t, desk, "overview-incident");
+
+  await shown.getByRole("link", { name: "Draft rule" }).click();
+  await desk.title("New rule");
+  t.equal(await page.getByLabel("Expression").inputValue(), incident.expression, "in two clicks");
+  t.equal(await page.getByLabel("Action").inputValue(), "block");
+  await page.goBack();
+  await shown.getByRole("link", { name: "Explore" }).click();
+  await desk.title("Explore");
+  t.equal(await page.getByLabel("Expression").inputValue(), incident.expression);
+  await page.goBack();
+  await shown.getByRole("button", { name: "Mute…" }).click();
+  await dialog.getByLabel("For").selectOption({ label: "A day" });
+  t.same(await desk.barriers(), []);
+  await dialog.getByRole("button", { name: "Mute", exact: true }).click();
+  await shown.waitFor({ state: "hidden" });
+  await desk.says("1 earlier or muted incident");
+  t.match((await asked("GET", `${at}/incidents?state=open`)).json.data, [{ id: 1, muted_until: /T/ }]);
+});
+
+t.test("an alert with a channel is written, tried, sent as a test, switched off and deleted", async (t) => {
+  const receiver = await startReceiver(t);
+  await desk.go("Alerts");
+  await desk.says("No alert: nobody is told when something happens.");
+  await page.getByLabel("Address that is sent to").fill("http://user:secret@127.0.0.1/x");
+  await page.getByRole("button", { name: "Add the channel" }).click();
+  await page.getByRole("alert").first().waitFor();
+  await page.getByLabel("Address that is sent to").fill(`${receiver.url}/hooks/very-secret`);
+  await page.getByRole("button", { name: "Add the channel" }).click();
+  await dialog.getByLabel("Secret that deliveries are signed with").waitFor();
+  t.match(await dialog.getByLabel("Address").inputValue(), /very-secret/);
+  t.same(await desk.barriers(), []);
+  await dialog.getByRole("button", { name: "I have stored it" }).click();
+  t.notMatch(await page.locator("main").textContent(), /very-secret/, "shown once");
+  await page.getByRole("button", { name: /^Test Webhook/ }).click();
+  await desk.says(/^Test of Webhook .*: delivered, answered 204/);
+  t.equal(receiver.received.length, 1);
+  await page.getByRole("button", { name: /^Deliveries of Webhook/ }).click();
+  await dialog.getByRole("row", { name: /test delivered, answered 204/ }).waitFor();
+  await dialog.getByRole("button", { name: "Close" }).click();
+
+  await page.getByLabel("Name", { exact: true }).fill("Many bots");
+  await desk.says(/In the last 7 days it would have fired 1 time\./);
+  await page.getByLabel("So many requests match an expression").check();
+  await page.getByRole("textbox", { name: "Expression" }).fill("score <<");
+  await desk.says(/^Line 1, column/);
+  await page.getByRole("textbox", { name: "Expression" }).fill("score < 30");
+  await page.getByLabel("At least").fill("1");
+  await desk.says(/In the last 7 days it would have fired/);
+  await page.getByLabel(/^Webhook \d+, http/).check();
+  await look(t, desk, "alerts");
+  await page.getByRole("button", { name: "Create the alert" }).click();
+  await desk.says("Many bots is active.");
+  const [made] = (await asked("GET", `${at}/alerts`)).json.data;
+  t.match(made, { name: "Many bots", when: { expression: "score < 30", count: 1, minutes: 5 }, is_active: true });
+  t.equal(made.channel_ids.length, 1);
+  await page.getByRole("switch", { name: "Many bots is active" }).click();
+  await askUntil(
+    () => asked("GET", `${at}/alerts`),
+    ({ json }) => json.data[0].is_active === false,
+  );
+  await page.getByRole("button", { name: "Delete Many bots" }).click();
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await desk.says("No alert: nobody is told when something happens.");
+});
+
+t.test("crawlers are listed with their visits, and those who only pretend to be one", async (t) => {
+  await asked("PUT", `${at}/request-scoring`, { enabled: true });
+  const headers = [["User-Agent", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"]];
+  const visit = async (ip: string, path: string) =>
+    (await server.ask("POST", "/v1/verdict", { token: tenant.privateKey, body: { request: { path, ip, headers } } }))
+      .json;
+  t.equal((await visit("66.249.66.1", "/products/12345")).verdict, "verified");
+  await visit("198.51.100.9", "/");
+  await askUntil(
+    () => asked("GET", `${at}/crawlers`),
+    ({ json }) => json.data.some(({ impostors }: { impostors: number }) => impostors > 0),
+  );
+  await desk.go("Crawlers");
+  const row = page.getByRole("row", { name: /Google/ }).first();
+  await row.getByText("/products/*").waitFor();
+  await look(t, desk, "crawlers");
+  await page.getByRole("link", { name: "1", exact: true }).click();
+  await desk.title("Explore");
+  t.equal(await page.getByLabel("Expression").inputValue(), "detection_ids contains 400101");
 });
 
 t.test("nothing broke the policy", async (t) => {

@@ -1,4 +1,4 @@
-/** Overview: verdicts over time by band and by action, those on requests without a session apart, and how the scores of the latest sessions lie. */
+/** Overview: what needs somebody, the share of bots and its change, verdicts over time, and how the scores of the latest sessions lie. */
 
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
@@ -11,8 +11,10 @@ import type { AddressedPageProperties, ProjectPageProperties } from "../page-pro
 import { Card, FreshnessLine, Loaded, PageTitle } from "../parts.js";
 import { useResource } from "../resource.js";
 import { actionOrder, actionWords, bandOrder, bandWords, count, plural } from "../words.js";
+import { IncidentsCard } from "./incidents.js";
 import { MarksCard } from "./marks.js";
 import { type RuleMark, RuleMarks, ruleMarks } from "./rule-marks.js";
+import { answers, ofSessions, Tiles, type Verdicts } from "./tiles.js";
 
 const hour = 3600;
 const spans = {
@@ -27,7 +29,8 @@ const refreshMs = 15_000;
 const histogramPages = 5;
 
 /**
- * Tiles and charts of the last 24 hours, 7 or 30 days, the histogram of scores, and the marks; without scoring a note where to enable it.
+ * Incidents first; then tiles and charts of the last 24 hours, 7 or 30 days, the histogram of scores, and the marks; without scoring a note where to
+ * enable it.
  */
 export function OverviewPage(properties: AddressedPageProperties & { readonly isEnabled: boolean }) {
   const { api, project, query, isEnabled } = properties;
@@ -37,7 +40,10 @@ export function OverviewPage(properties: AddressedPageProperties & { readonly is
   const spanName = Object.hasOwn(spans, last) ? (last as SpanName) : "day";
   const span = spans[spanName];
   const stats = useResource(
-    () => api.stats(project, new Date(Date.now() - (span.seconds - span.width) * 1000), span.bucket),
+    () => {
+      const from = new Date(Date.now() - (span.seconds - span.width) * 1000);
+      return api.stats(project, from, span.bucket, new Date(from.getTime() - span.seconds * 1000));
+    },
     [api, project, spanName],
     refreshMs,
   );
@@ -52,6 +58,7 @@ export function OverviewPage(properties: AddressedPageProperties & { readonly is
           <a href={hashOf("keys")}>Enable it under Keys</a>.
         </p>
       )}
+      <IncidentsCard api={api} project={project} />
       <fieldset class="choice">
         <legend class="unseen">Time range</legend>
         {(Object.keys(spans) as SpanName[]).map((name) => (
@@ -61,31 +68,27 @@ export function OverviewPage(properties: AddressedPageProperties & { readonly is
           </label>
         ))}
       </fieldset>
-      <Loaded from={stats}>{({ data }) => <Traffic api={api} project={project} rows={data} span={span} />}</Loaded>
+      <Loaded from={stats}>
+        {({ data, compare }) => (
+          <Traffic api={api} project={project} rows={data} before={compare?.data ?? []} spanName={spanName} />
+        )}
+      </Loaded>
       <Histogram api={api} project={project} />
       <MarksCard api={api} project={project} />
     </>
   );
 }
 
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-
-type Verdicts = StatsRow["requests"];
-
-/** The totals count both: what is left without the requests. */
-function ofSessions({ verdicts, actions, requests }: StatsRow): Verdicts {
-  return { verdicts: difference(verdicts, requests.verdicts), actions: difference(actions, requests.actions) };
-}
-
-function difference<Counts extends object>(total: Counts, part: Counts): Counts {
-  const names = Object.keys(total) as (keyof Counts)[];
-  return Object.fromEntries(names.map((name) => [name, Number(total[name]) - Number(part[name])])) as Counts;
-}
-
 function Traffic(
-  properties: ProjectPageProperties & { readonly rows: readonly StatsRow[]; readonly span: (typeof spans)[SpanName] },
+  properties: ProjectPageProperties & {
+    readonly rows: readonly StatsRow[];
+    /** The range before, as long. */
+    readonly before: readonly StatsRow[];
+    readonly spanName: SpanName;
+  },
 ) {
-  const { api, project, rows, span } = properties;
+  const { api, project, rows, before, spanName } = properties;
+  const span = spans[spanName];
   const from = rows[0]?.at ?? "";
   const changes = useResource(() => api.ruleChanges(project, from, new Date().toISOString()), [api, project, from]);
   const marks = useMemo(() => ruleMarks(changes.value?.data ?? []), [changes.value]);
@@ -95,17 +98,7 @@ function Traffic(
   const requests = useMemo(() => rows.map(({ requests }) => requests), [rows]);
   return (
     <>
-      <dl class="tiles">
-        <Tile name="Events" value={sum(rows.map(({ events }) => events))} />
-        <Tile name="New sessions" value={sum(rows.map(({ sessions }) => sessions))} />
-        <Tile name="Verdicts on sessions" value={answers(sessions)} />
-        <Tile name="Blocks of sessions" value={sum(sessions.map(({ actions }) => actions.block))} />
-        <Tile name="Verdicts on requests" value={answers(requests)} />
-        <Tile name="Blocks of requests" value={sum(requests.map(({ actions }) => actions.block))} />
-        <Tile name="Challenges issued" value={sum(rows.map(({ challenges }) => challenges.issued))} />
-        <Tile name="Challenges passed" value={sum(rows.map(({ challenges }) => challenges.passed))} />
-        <Tile name="Challenges failed" value={sum(rows.map(({ challenges }) => challenges.failed))} />
-      </dl>
+      <Tiles rows={rows} before={before} span={span.name} time={spanName} />
       <VerdictCharts
         title="Verdicts on sessions"
         about="Each answer about a session counts: one session counts as often as your site asked. Not computed: the session that your site asked about had no score or was not known."
@@ -134,8 +127,6 @@ function Traffic(
     </>
   );
 }
-
-const answers = (rows: readonly Verdicts[]): number => sum(rows.flatMap(({ actions }) => Object.values(actions)));
 
 function VerdictCharts(properties: {
   readonly title: string;
@@ -197,15 +188,6 @@ function VerdictCharts(properties: {
       )}
       {answers(rows) > 0 && <RuleMarks marks={marks} hasMore={hasMoreMarks} />}
     </Card>
-  );
-}
-
-function Tile({ name, value }: { readonly name: string; readonly value: number }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{count(value)}</dd>
-    </div>
   );
 }
 
