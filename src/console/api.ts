@@ -62,7 +62,7 @@ import type {
 import type { MarkAnswer, MarkBody, MarksAnswer } from "../contract/marks.js";
 import type { SessionDeletionAnswer, SessionDeletionBody } from "../contract/session-deletion.js";
 import type { SessionQueryAnswer, SessionQueryBody } from "../contract/session-query.js";
-import type { CrawlersAnswer } from "../contract/traffic-answers.js";
+import type { CrawlersAnswer, RequestSamplesAnswer, TrafficAnswer } from "../contract/traffic-answers.js";
 
 /** A refusal of the server, or (status 0) no answer at all. */
 export class ApiFault extends Error {
@@ -191,6 +191,17 @@ export class Api {
   deliveries = (project: number, channel: number) =>
     this.#ask<DeliveriesAnswer>("GET", `${of(project)}/channels/${channel}/deliveries`);
 
+  /** Counts of judged requests by value; what is asked for is named as the API names it. */
+  traffic = (project: number, asked: Readonly<Record<string, string>>, signal?: AbortSignal) =>
+    this.#ask<TrafficAnswer>("GET", `${of(project)}/traffic?${new URLSearchParams(asked)}`, undefined, signal);
+  /** A page of 500 samples of requests without a session. */
+  requests = (project: number, asked: Readonly<Record<string, string>>, signal?: AbortSignal) =>
+    this.#ask<RequestSamplesAnswer>(
+      "GET",
+      `${of(project)}/requests?${new URLSearchParams({ limit: "500", ...asked })}`,
+      undefined,
+      signal,
+    );
   crawlers = (project: number, from: Date) =>
     this.#ask<CrawlersAnswer>("GET", `${of(project)}/crawlers?${new URLSearchParams({ from: from.toISOString() })}`);
 

@@ -18,6 +18,8 @@ export interface ExploreView {
   readonly time: SpanName | { readonly from: string; readonly to: string };
   /** Stored sessions, or judged requests without one; default: sessions. */
   readonly subject?: "session" | "request";
+  /** With the range before, as long. */
+  readonly isCompared?: boolean;
 }
 
 /** The view that the query of an address describes. Anything unreadable in it stands for the last 24 hours, or for every session. */
@@ -25,17 +27,20 @@ export function viewOf(query: URLSearchParams): ExploreView {
   const [from, to, last] = [timeOf(query.get("from")), timeOf(query.get("to")), query.get("last") ?? "day"];
   const time = from !== null && to !== null && from < to ? { from, to } : isSpan(last) ? last : "day";
   const subject = query.get("of") === "requests" ? "request" : "session";
-  return { expression: query.get("q") ?? "", time, subject };
+  return { expression: query.get("q") ?? "", time, subject, isCompared: query.get("compare") === "before" };
 }
 
-/** The address of a view, from `#` on: `viewOf` reads the same view from it. */
-export function exploreHash({ expression, time, subject }: ExploreView): string {
+/** The address of a view, from `#` on: `viewOf` reads the same view from it. `project`: for a link that leaves this page. */
+export function exploreHash(view: ExploreView, project?: number): string {
+  const { expression, time, subject, isCompared } = view;
   const part = typeof time === "string" ? { last: time } : { from: time.from, to: time.to };
-  return hashOf("explore", undefined, {
+  const query = {
     ...(expression !== "" && { q: expression }),
     ...(subject === "request" && { of: "requests" }),
+    ...(isCompared === true && { compare: "before" }),
     ...part,
-  });
+  };
+  return project === undefined ? hashOf("explore", undefined, query) : hashOf("explore", undefined, query, project);
 }
 
 /** When the sessions began that a view asks for now. */

@@ -4,7 +4,7 @@ import { isRuleFault, type RuleFix } from "../rules/fault.js";
 import { comparedFields, type ExpressionUse, isSearchField, rereadFields } from "../rules/fields.js";
 import { parse } from "../rules/parse.js";
 import { printExpression } from "../rules/print.js";
-import { familyCondition, userAgentFamilies } from "../rules/user-agent-family.js";
+import { familyCondition, userAgentFamilies, userAgentFamily } from "../rules/user-agent-family.js";
 import { warningsOf } from "../rules/warnings.js";
 
 /** The conditions that all have to hold, as texts; null for an expression with a fault. Of an empty one there are none. */
@@ -37,6 +37,16 @@ export function nameOfCondition(condition: string): string | null {
 const families: ReadonlyMap<string, string> = new Map(
   userAgentFamilies.map((name) => [printExpression(familyCondition(name)), name]),
 );
+
+/** What selects the user agents of a family, as `familyOf` names it. */
+export function familyConditionOf(family: string): string {
+  return printExpression(familyCondition(family));
+}
+
+/** The family that a user agent is of. */
+export function familyOf(userAgent: string): string {
+  return userAgentFamily(userAgent);
+}
 
 /** With this condition as well, also where it is there already; as it is while it has a fault. */
 export function withCondition(source: string, condition: string): string {

@@ -376,6 +376,22 @@ export function CopyText({ text, what }: { readonly text: string; readonly what:
   );
 }
 
+/** A small button that copies what `text` makes when it is pressed. */
+export function CopyButton({ text, name }: { readonly text: () => string; readonly name: string }) {
+  const [said, setSaid] = useState("");
+  const copy = async () => setSaid((await copied(text())) ? "Copied" : "Not copied: use the address above");
+  return (
+    <>
+      <span class="said" role="status">
+        {said}
+      </span>
+      <button type="button" class="quiet" onClick={() => void copy()}>
+        {name}
+      </button>
+    </>
+  );
+}
+
 /** The clipboard is for pages of https and localhost; elsewhere the selected text is copied the old way. */
 async function copied(value: string): Promise<boolean> {
   try {

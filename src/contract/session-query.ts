@@ -60,6 +60,12 @@ export interface QueriedSessionRow extends SessionRow {
   host: string | null;
   ip: string | null;
   user_agent: string | null;
+  /** Of the address, where an address database says it; else null. */
+  country: string | null;
+  asn: Count | null;
+  as_name: string | null;
+  /** Name of the agent that the session is of; null: none is known. */
+  agent: string | null;
 }
 
 /** The matched sessions by one dimension. */
@@ -70,6 +76,8 @@ export interface SessionGroup {
     value: string;
     /** Matched sessions. */
     sessions: Count;
+    /** The same by band. */
+    verdicts: BandCounts;
     /** The condition that selects them, in the rules language; null if the language can't express it. */
     condition: string | null;
   }[];

@@ -4,6 +4,7 @@
  */
 import { hourMs } from "../contract/durations.js";
 import type { Project } from "../contract/entities.js";
+import type { NetworkFact } from "../contract/network-fact.js";
 import type { SessionDimension } from "../contract/session-query.js";
 import { type Action, type Band, bands } from "../contract/verdict.js";
 import { type Refusal, refuse } from "../errors.js";
@@ -60,15 +61,28 @@ export interface QueriedSession extends LoggedSession {
   readonly ruleId: number | null;
   /** Null for a session without a score. */
   readonly unworded: UnwordedVerdict | null;
+  /** Null for a session that no rule is asked about. */
+  readonly network: NetworkFact | null;
+  /** Name of its agent; null: none is known. */
+  readonly agent: string | null;
 }
 
 /** Matched sessions by one dimension; a session with several values counts for each. */
 export interface Group {
   readonly by: SessionDimension;
   /** The most frequent first. */
-  readonly values: readonly { readonly value: string; readonly sessions: number; readonly condition: string | null }[];
+  readonly values: readonly GroupValue[];
   readonly furtherValues: number;
   readonly without: number;
+}
+
+/** One value of a dimension, and how many matched sessions have it. */
+interface GroupValue {
+  readonly value: string;
+  readonly sessions: number;
+  /** The same by band. */
+  readonly verdicts: Readonly<Record<Band, number>>;
+  readonly condition: string | null;
 }
 
 /** What only the first page has. */
@@ -287,8 +301,9 @@ class Scan {
   }
 
   #row({ token, state }: LoggedSession): QueriedSession {
-    const { action, ruleId, unworded } = this.#search.of(state).outcome();
-    return { token, state, action, ruleId, unworded };
+    const { outcome, input, agent } = this.#search.of(state);
+    const { action, ruleId, unworded } = outcome();
+    return { token, state, action, ruleId, unworded, network: input?.network ?? null, agent: agent()?.name ?? null };
   }
 
   /** Returns the sessions that began in each hour, from the counts of ingest; a partial hour counts in proportion. */
@@ -312,13 +327,13 @@ const barMsChoices = [1, 5, 15, 30, 60, 180, 360, 720, 1440, 7 * 1440].map((minu
 class Tally {
   matched = 0;
   readonly #query: SessionQuery;
-  readonly #groups: { readonly by: SessionDimension; readonly sessions: Map<string, number>; without: number }[];
+  readonly #groups: { readonly by: SessionDimension; readonly sessions: BandCounter; without: number }[];
   readonly #barMs: number;
   readonly #bars: { startMs: number; verdicts: Record<Band, number> }[];
 
   constructor(query: SessionQuery) {
     this.#query = query;
-    this.#groups = [...new Set(query.groupBy)].map((by) => ({ by, sessions: new Map(), without: 0 }));
+    this.#groups = [...new Set(query.groupBy)].map((by) => ({ by, sessions: new BandCounter(), without: 0 }));
     const { fromMs, untilMs } = query;
     const fits = (barMs: number): boolean => Math.ceil(untilMs / barMs) - Math.floor(fromMs / barMs) <= barsMax;
     const barsMax = limits.sessionQueryBarsMax;
@@ -339,19 +354,59 @@ class Tally {
       const found = dimensionRows[group.by].valuesOf(session);
       const values = typeof found === "string" ? (found === "" ? [] : [found]) : found;
       if (values.length === 0) group.without++;
-      for (const value of values) group.sessions.set(value, (group.sessions.get(value) ?? 0) + 1);
+      for (const value of values) group.sessions.add(value, session.band);
     }
   }
 
   counts(total: number | null): QueryCounts {
     const groups = this.#groups.map(({ by, sessions, without }): Group => {
-      const ordered = [...sessions].sort(([one, ones], [other, others]) => others - ones || (one < other ? -1 : 1));
+      const ordered = sessions.totals().sort(([one, ones], [other, others]) => others - ones || (one < other ? -1 : 1));
       const values = ordered.slice(0, this.#query.top).map(([value, count]) => {
         const condition = dimensionRows[by].condition(value);
-        return { value, sessions: count, condition: condition === null ? null : printExpression(condition) };
+        const text = condition === null ? null : printExpression(condition);
+        return { value, sessions: count, verdicts: sessions.of(value), condition: text };
       });
       return { by, values, furtherValues: ordered.length - values.length, without };
     });
     return { total, groups, barMs: this.#barMs, bars: this.#bars };
+  }
+}
+
+/** Counts by value and band. A value costs its entry in the map and four bytes a band: a query may meet a hundred thousand addresses. */
+class BandCounter {
+  readonly #places = new Map<string, number>();
+  #counts = new Uint32Array(64 * bands.length);
+
+  add(value: string, band: Band): void {
+    let place = this.#places.get(value);
+    if (place === undefined) {
+      place = this.#places.size * bands.length;
+      this.#places.set(value, place);
+      if (place >= this.#counts.length) {
+        const larger = new Uint32Array(2 * this.#counts.length);
+        larger.set(this.#counts);
+        this.#counts = larger;
+      }
+    }
+    this.#counts[place + bands.indexOf(band)]!++;
+  }
+
+  /** Each value with how often it was counted. */
+  totals(): [value: string, count: number][] {
+    return [...this.#places].map(([value, place]) => {
+      let count = 0;
+      for (let index = 0; index < bands.length; index++) count += this.#counts[place + index]!;
+      return [value, count];
+    });
+  }
+
+  of(value: string): Record<Band, number> {
+    const place = this.#places.get(value);
+    const counts = zeros(bands);
+    if (place !== undefined)
+      bands.forEach((band, index) => {
+        counts[band] = this.#counts[place + index]!;
+      });
+    return counts;
   }
 }

@@ -2,6 +2,7 @@
  * What an analyst comes to the console for when somebody complains or something happens, each done once in a real browser: a reference leads to a
  * visitor, who is let through for a week. `CONSOLE_PICTURES=1` leaves pictures.
  */
+import { readFileSync } from "node:fs";
 import t from "tap";
 import { putRow } from "../../src/alerting/alerting-rows.js";
 import type { Incident } from "../../src/contract/incidents.js";
@@ -218,6 +219,71 @@ t.test("crawlers are listed with their visits, and those who only pretend to be 
   await desk.title("Explore");
   t.equal(await page.getByLabel("Expression").inputValue(), "detection_ids contains 400101");
 });
+
+t.test(
+  "requests without a session are explored by samples and counters, scaled up, by band, and compared",
+  async (t) => {
+    const headers = [["User-Agent", "python-requests/2.32.3"]];
+    const ask = (path: string, ip: string) =>
+      server.ask("POST", "/v1/verdict", { token: tenant.privateKey, body: { request: { path, ip, headers } } });
+    for (let each = 0; each < 24; each++) await ask(`/page${each % 12}`, `198.51.100.${each % 12}`);
+    await ask("/%D9%85%D8%B1%D8%AD%D8%A8%D8%A7", "198.51.100.1");
+    const counted = async () => (await asked("GET", `${at}/traffic?group_by=path&subject=request`)).json.meta.total;
+    await askUntil(
+      () => asked("GET", `${at}/traffic?group_by=declared_bot&subject=request`),
+      ({ json }) =>
+        json.data.some(({ value, count }: { value: string; count: number }) => /requests/.test(value) && count === 25),
+    );
+    await desk.go("Explore");
+    await page.getByRole("radio", { name: "Requests without a session" }).check();
+    const total = await counted();
+    await desk.says(`${total} requests of ${total}`);
+    const paths = page.getByRole("region", { name: "Path", exact: true });
+    t.equal(await paths.locator("li").count(), 10);
+    await paths.getByRole("button", { name: /^All .*values? of Path$/ }).click();
+    await paths.getByText("/مرحبا", { exact: true }).waitFor();
+    t.ok((await paths.locator("li").count()) > 12, "all values of a panel are opened");
+    await paths.getByRole("button", { name: "/page1", exact: true }).click();
+    await desk.says(`2 requests of ${total}`);
+    t.equal(await page.getByLabel("Expression").inputValue(), 'path == "/page1"');
+    await page.getByText("Compare with the time before").click();
+    await desk.says(/In the time before, as long: 0, so 2 more/);
+    await desk.loaded();
+    await look(t, desk, "explore-requests");
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "CSV" }).click(),
+    ]);
+    const csv = readFileSync(await download.path(), "utf8")
+      .trimEnd()
+      .split("\r\n");
+    t.match(csv[0], /country,asn,as_name,user_agent,.*agent,/);
+    t.equal(csv.length, 3);
+    await page.getByRole("button", { name: "Alert me of these…" }).click();
+    await desk.title("Alerts");
+    t.equal(await page.getByRole("textbox", { name: "Expression" }).inputValue(), 'path == "/page1"');
+    await page.goBack();
+    await desk.title("Explore");
+    await page.evaluate(() => {
+      // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
+      const { navigator } = globalThis as any;
+      navigator.clipboard.writeText = async (text: string) => {
+        // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
+        (globalThis as any).copiedText = text;
+      };
+    });
+    await page.getByRole("button", { name: "Copy link" }).click();
+    await desk.says("Copied");
+    // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
+    const link: string = await page.evaluate(() => (globalThis as any).copiedText);
+    const shared = new URLSearchParams(link.split("?")[1]);
+    t.match(
+      [shared.get("from"), shared.get("to"), shared.get("of"), shared.get("project")],
+      [/T/, /T/, "requests", String(tenant.projectId)],
+      "another sees the same time, whenever the link is opened",
+    );
+  },
+);
 
 t.test("nothing broke the policy", async (t) => {
   t.same(desk.broken, []);

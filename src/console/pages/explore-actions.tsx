@@ -1,8 +1,10 @@
 /** What can be done with the sessions that were found: try the expression as a rule, make it one, delete them. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Action, actions } from "../../contract/verdict.js";
+import { useAccess } from "../access.js";
 import { useDraftBacktest } from "../draft-backtest.js";
 import { searchFieldsOf } from "../expression.js";
+import { hashOf } from "../location.js";
 import type { ProjectPageProperties } from "../page-properties.js";
 import { focusTitle } from "../parts.js";
 import { actionWords, plural } from "../words.js";
@@ -11,6 +13,7 @@ import { DeletionDialog } from "./deletion.js";
 import { newRuleHash } from "./rule-draft.js";
 
 interface ExploreActionsProperties extends ProjectPageProperties {
+  readonly subject: "session" | "request";
   readonly expression: string;
   /** The server has taken the expression. */
   readonly isGood: boolean;
@@ -21,9 +24,10 @@ interface ExploreActionsProperties extends ProjectPageProperties {
   readonly onDeleted: () => void;
 }
 
-/** Three buttons that need an expression, and why one of them can't be pressed. Deleting counts first and asks. */
+/** Buttons that need an expression, and why one of them can't be pressed. Deleting counts first and asks. */
 export function ExploreActions(properties: ExploreActionsProperties) {
-  const { api, project, expression, isGood, matched, range, onDeleted } = properties;
+  const { api, project, subject, expression, isGood, matched, range, onDeleted } = properties;
+  const { mayWrite } = useAccess();
   const [isOpen, setOpen] = useState(false);
   const [action, setAction] = useState<Action>("log");
   const [isDeleting, setDeleting] = useState(false);
@@ -39,23 +43,35 @@ export function ExploreActions(properties: ExploreActionsProperties) {
   const make = () => {
     location.hash = newRuleHash({ name: "", expression, action, isActive: false });
   };
+  const alert = () => {
+    location.hash = hashOf("alerts", undefined, { q: expression });
+  };
   return (
     <>
       <p class="buttons start">
         <button type="button" aria-expanded={isOpen} disabled={!canRule && !isOpen} onClick={() => setOpen(!isOpen)}>
           What would it have done?
         </button>
-        <button type="button" disabled={!canRule} onClick={make}>
-          Make this a rule
-        </button>
-        <button
-          type="button"
-          class="danger-quiet"
-          disabled={!isDeleting && (!isGood || matched === 0)}
-          onClick={() => setDeleting(true)}
-        >
-          Delete these sessions…
-        </button>
+        {mayWrite && (
+          <button type="button" disabled={!canRule} onClick={make}>
+            Make this a rule
+          </button>
+        )}
+        {mayWrite && (
+          <button type="button" disabled={!canRule} onClick={alert}>
+            Alert me of these…
+          </button>
+        )}
+        {mayWrite && subject === "session" && (
+          <button
+            type="button"
+            class="danger-quiet"
+            disabled={!isDeleting && (!isGood || matched === 0)}
+            onClick={() => setDeleting(true)}
+          >
+            Delete these sessions…
+          </button>
+        )}
       </p>
       <p class="dim">{noteOf(properties, lacking)}</p>
       {isOpen && (
@@ -91,13 +107,16 @@ export function ExploreActions(properties: ExploreActionsProperties) {
   );
 }
 
-function noteOf({ expression, isGood, matched }: ExploreActionsProperties, lacking: readonly string[]): string {
+function noteOf(
+  { subject, expression, isGood, matched }: ExploreActionsProperties,
+  lacking: readonly string[],
+): string {
   if (expression.trim() === "")
-    return "With a condition you can try it as a rule, save it as one, or delete its sessions.";
+    return "With a condition you can try it as a rule, save it as one, be told of such requests, or delete its sessions.";
   if (lacking.length > 0) {
     return `A rule can’t ask for ${lacking.join(" or ")}: that is what rules decide. Searches and deletions can.`;
   }
-  return isGood && matched > 0
+  return subject === "session" && isGood && matched > 0
     ? `Deleting shows their exact number and asks first. ${plural(matched, "session")} match now.`
     : "";
 }

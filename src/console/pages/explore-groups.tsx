@@ -1,109 +1,186 @@
-/** The most frequent values of the sessions that were found, one panel a dimension; a click on a value is a condition. */
-import type { SessionDimension, SessionGroup } from "../../contract/session-query.js";
+/** The most frequent values of what was found, one panel a dimension, split by band; a click on a value is a condition. */
+import { useState } from "preact/hooks";
+import type { SessionDimension } from "../../contract/session-query.js";
+import type { TrafficDimension } from "../../contract/traffic.js";
 import type { Action, Band } from "../../contract/verdict.js";
 import type { Api } from "../api.js";
 import { negated } from "../expression.js";
-import { Card } from "../parts.js";
-import { useResource } from "../resource.js";
-import { actionWords, bandWords, count, plural } from "../words.js";
+import { Card, Fault } from "../parts.js";
+import { useResource, useTask } from "../resource.js";
+import { readablePath } from "../shown-text.js";
+import { actionWords, bandOrder, bandWords, count, plural } from "../words.js";
+import type { Shown, ShownGroup, ShownValue } from "./explore-shown.js";
 
 /** Dimensions as headings. */
-export const groupTitles: Readonly<Record<SessionDimension, string>> = {
+export const groupTitles: Readonly<Record<SessionDimension | TrafficDimension, string>> = {
   band: "Band",
-  action: "What the rules would do now",
+  action: "Action",
   rule: "Deciding rule",
   path: "Path",
   host: "Host",
   user_agent: "User agent",
+  user_agent_family: "User agent",
   agent: "Agent",
   declared_bot: "Declared bot",
+  verified_bot: "Verified bot",
   country: "Country",
   as: "Autonomous system",
+  asn: "Autonomous system",
   network: "Network",
   address: "Address",
+  ip: "Address",
   detection: "Detection",
 };
 
+const titleOf = (by: string): string => groupTitles[by as SessionDimension] ?? by;
+
+/** Values of a panel before it is opened. */
+const closedMax = 10;
+
 /**
- * A panel for each dimension with values: counts, shares of `matched`, and two buttons a value, for these and for all but these.
- * `onToggle` gets the condition.
+ * A panel for each dimension with values: counts, shares of what matched, bands, and two buttons a value, for these and for all but these.
+ * `onToggle` gets the condition; `readAll` reads all values of a panel, as far as the server keeps them.
  */
 export function ExploreGroups(properties: {
   readonly api: Api;
-  readonly groups: readonly SessionGroup[];
-  readonly matched: number;
+  readonly shown: Shown;
+  /** What is counted: "session" or "request". */
+  readonly noun: string;
   readonly onToggle: (condition: string) => void;
+  readonly readAll: (by: string) => Promise<ShownGroup | undefined>;
 }) {
-  const { api, groups, matched, onToggle } = properties;
+  const { api, shown, noun, onToggle, readAll } = properties;
   const catalogue = useResource(() => api.detections(), [api]);
-  if (matched === 0) return null;
+  if (shown.matched === 0) return null;
   const slugs = new Map(catalogue.value?.data.map(({ id, slug }) => [String(id), slug]));
-  const nameOf = (by: SessionDimension, value: string): string => {
+  const nameOf = (by: string, value: string): string => {
     if (by === "band") return bandWords[value as Band];
     if (by === "action") return actionWords[value as Action];
-    return by === "detection" ? `${value} ${slugs.get(value) ?? ""}` : value;
+    if (by === "asn") return `AS${value}`;
+    return by === "path" ? readablePath(value) : by === "detection" ? `${value} ${slugs.get(value) ?? ""}` : value;
   };
   return (
     <div class="panels">
-      {groups
+      {shown.groups
         .filter(({ values }) => values.length > 0)
-        .map(({ by, values, further_values, without }) => (
-          <Card key={by} title={groupTitles[by]}>
-            <ol class="values">
-              {values.map(({ value, sessions, condition }) => (
-                <Value
-                  key={value}
-                  name={nameOf(by, value)}
-                  sessions={sessions}
-                  share={sessions / matched}
-                  condition={condition}
-                  onToggle={onToggle}
-                />
-              ))}
-            </ol>
-            {(further_values > 0 || without > 0) && (
-              <p class="dim">
-                {further_values > 0 && `${plural(further_values, "further value")}. `}
-                {without > 0 && `${plural(without, "session")} without one.`}
-              </p>
-            )}
-          </Card>
+        .map((group) => (
+          <Panel
+            key={group.by}
+            group={group}
+            shown={shown}
+            noun={noun}
+            nameOf={(value) => nameOf(group.by, value)}
+            onToggle={onToggle}
+            readAll={() => readAll(group.by)}
+          />
         ))}
       <p class="dim note">
-        Each panel counts sessions.
-        {emptyOnes(groups) !== "" && ` No session has a value for: ${emptyOnes(groups)}.`}
+        Each panel counts {noun}s{shown.isEstimate ? ", scaled up from a sample" : ""}; the line below a value has the
+        colours of its bands.
+        {emptyOnes(shown.groups) !== "" && ` No ${noun} has a value for: ${emptyOnes(shown.groups)}.`}
       </p>
     </div>
   );
 }
 
-function emptyOnes(groups: readonly SessionGroup[]): string {
+function emptyOnes(groups: readonly ShownGroup[]): string {
   return groups
     .filter(({ values }) => values.length === 0)
-    .map(({ by }) => groupTitles[by].toLowerCase())
+    .map(({ by }) => titleOf(by).toLowerCase())
     .join(", ");
 }
 
-function Value(properties: {
-  readonly name: string;
-  readonly sessions: number;
-  /** 0 to 1. */
-  readonly share: number;
-  readonly condition: string | null;
+function Panel(properties: {
+  readonly group: ShownGroup;
+  readonly shown: Shown;
+  readonly noun: string;
+  readonly nameOf: (value: string) => string;
   readonly onToggle: (condition: string) => void;
+  readonly readAll: () => Promise<ShownGroup | undefined>;
 }) {
-  const { name, sessions, share, condition, onToggle } = properties;
+  const { group, shown, noun, nameOf, onToggle, readAll } = properties;
+  const [all, setAll] = useState<{ readonly of: ShownGroup; readonly group: ShownGroup } | null>(null);
+  const task = useTask();
+  // Only while what it was opened for is shown.
+  const opened = all?.of === group ? all.group : null;
+  const { values, further, without } = opened ?? group;
+  const first = opened === null ? values.slice(0, closedMax) : values;
+  const hidden = values.length - first.length;
+  const hasMore = opened === null && (hidden > 0 || further !== 0);
+  const open = () =>
+    task.run(async () => {
+      const read = hidden > 0 && further === 0 ? group : await readAll();
+      if (read !== undefined) setAll({ of: group, group: read });
+    });
   return (
-    <li>
-      <span class="share" style={{ width: `${100 * share}%` }} />
-      {condition === null ? (
-        <span class="name">{name}</span>
-      ) : (
-        <button type="button" class="name" title={condition} onClick={() => onToggle(condition)}>
-          {name}
+    <Card title={titleOf(group.by)}>
+      <ol class={opened === null ? "values" : "values opened"}>
+        {first.map((each) => (
+          <Value
+            key={each.value}
+            of={each}
+            name={nameOf(each.value)}
+            share={each.count / shown.matched}
+            isEstimate={shown.isEstimate}
+            onToggle={onToggle}
+          />
+        ))}
+      </ol>
+      {hasMore && (
+        <button type="button" class="quiet" aria-disabled={task.isRunning} onClick={() => void open()}>
+          {further === null ? "All values" : `All ${count(values.length + further)} values`}
+          <span class="unseen"> of {titleOf(group.by)}</span>
         </button>
       )}
-      <span class="number">{count(sessions)}</span>
+      <Fault of={task.fault} />
+      {((opened !== null && further !== 0) || without > 0) && (
+        <p class="dim">
+          {opened !== null &&
+            further !== 0 &&
+            `${further === null ? "Rarer values" : plural(further, "further value")} not shown. `}
+          {without > 0 && `${plural(without, noun)} without one.`}
+        </p>
+      )}
+    </Card>
+  );
+}
+
+function Value(properties: {
+  readonly of: ShownValue;
+  readonly name: string;
+  /** 0 to 1. */
+  readonly share: number;
+  readonly isEstimate: boolean;
+  readonly onToggle: (condition: string) => void;
+}) {
+  const { of, name, share, isEstimate, onToggle } = properties;
+  const { condition, before, verdicts } = of;
+  const split = bandOrder
+    .filter((band) => verdicts[band] > 0)
+    .map((band) => `${bandWords[band]} ${count(verdicts[band])}`)
+    .join(", ");
+  return (
+    <li title={split}>
+      <span class="share" style={{ width: `${100 * Math.min(1, share)}%` }} />
+      <span class="split" style={{ width: `${100 * Math.min(1, share)}%` }} aria-hidden="true">
+        {bandOrder.map((band) =>
+          verdicts[band] > 0 ? (
+            <span key={band} class={`swatch band-${band}`} style={{ flexGrow: verdicts[band] }} />
+          ) : null,
+        )}
+      </span>
+      {condition === null ? (
+        <bdi class="name">{name}</bdi>
+      ) : (
+        <button type="button" class="name" title={condition} onClick={() => onToggle(condition)}>
+          <bdi>{name}</bdi>
+        </button>
+      )}
+      <span class="number">
+        {isEstimate && "≈ "}
+        {count(of.count)}
+        {before !== undefined && <span class="dim before">was {count(before)}</span>}
+      </span>
       {condition !== null && (
         <button
           type="button"

@@ -26,6 +26,10 @@ const columnsOfFile = [
   "host",
   "path",
   "user_agent",
+  "country",
+  "asn",
+  "as_name",
+  "agent",
   "detection_ids",
   "event_count",
 ] as const satisfies readonly (keyof QueriedSessionRow)[];

@@ -1,25 +1,35 @@
-/** Explore: which sessions an expression holds for, since when, what they have in common, and what a rule of it would do. */
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+/**
+ * Explore: for which sessions, or requests without one, an expression holds, since when, what they have in common, and what a rule of it would do.
+ */
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type SessionQueryAnswer, sessionDimensions } from "../../contract/session-query.js";
-import { StackedBars } from "../chart.js";
+import type { TrafficDimension } from "../../contract/traffic.js";
 import { type ExpressionFault, useAsked } from "../draft-backtest.js";
-import { type ExploreView, exploreHash, rangeOf, type SpanName, spans, viewOf } from "../explore-view.js";
+import { type ExploreView, exploreHash, rangeOf, viewOf } from "../explore-view.js";
 import { conditionsOf, nameOfCondition, withToggled } from "../expression.js";
-import { hashOf, replaceHash } from "../location.js";
-import type { AddressedPageProperties, ProjectPageProperties } from "../page-properties.js";
-import { Card, Fault, PageTitle } from "../parts.js";
-import { useResource } from "../resource.js";
-import { bandOrder, bandWords, count, plural, time } from "../words.js";
-import { MissingFields } from "./backtest.js";
+import { replaceHash } from "../location.js";
+import type { AddressedPageProperties } from "../page-properties.js";
+import { CopyButton, PageTitle } from "../parts.js";
+import { readablePath } from "../shown-text.js";
 import { ExploreActions } from "./explore-actions.js";
 import { ExploreGroups } from "./explore-groups.js";
+import { askRequests, type FoundRequests, groupOfCounters, rangeBefore } from "./explore-requests.js";
+import { FoundSamples } from "./explore-samples.js";
 import { FoundSessions } from "./explore-sessions.js";
+import { type Shown, type ShownGroup, shownSessions } from "./explore-shown.js";
+import { Chart, Headline } from "./explore-summary.js";
+import { TimeChoice } from "./explore-time.js";
 import { ExpressionField, type ExpressionState } from "./expression-field.js";
-import { RuleMarks, ruleMarks } from "./rule-marks.js";
 
-/** Asks as one types and puts what was asked into the address; shows the count, a chart over time, the panels and the sessions. */
+type Answer = { readonly sessions: SessionQueryAnswer; readonly shown: Shown } | FoundRequests;
+
+/** Values of a panel that was opened, as many as the server gives. */
+const allValues = { sessions: 100, counters: 200 };
+
+/** Asks as one types and puts what was asked into the address; shows the count, a chart over time, the panels and the rows. */
 export function ExplorePage({ api, project, query }: AddressedPageProperties) {
   const view = viewOf(query);
+  const { subject = "session", isCompared = false } = view;
   const [expression, setExpression] = useState(view.expression);
   const [found, setFound] = useState<Found | null>(null);
   const [state, setState] = useState<ExpressionState>({ state: "waiting" });
@@ -37,20 +47,28 @@ export function ExplorePage({ api, project, query }: AddressedPageProperties) {
   }, [view.expression]);
   const go = (change: Partial<ExploreView>) => {
     isTyped.current = false;
-    location.hash = exploreHash({ expression, time: view.time, ...change });
+    location.hash = exploreHash({ ...view, expression, ...change });
   };
-  const dependencies = [api, project, expression, JSON.stringify(view.time), round];
+  const dependencies = [api, project, expression, JSON.stringify([view.time, subject, isCompared]), round];
   useEffect(() => setState({ state: "waiting" }), dependencies);
-  useAsked<SessionQueryAnswer>(
-    (signal) =>
-      api.query(project, { expression, ...rangeOf(view), group_by: [...sessionDimensions], limit: 50 }, signal),
-    (answer: SessionQueryAnswer | ExpressionFault) => {
+  useAsked<Answer>(
+    async (signal) => {
+      const range = rangeOf(view);
+      if (subject === "request") return askRequests(api, project, expression, { ...range, isCompared }, signal);
+      const whole = { from: range.from, to: range.to ?? new Date().toISOString() };
+      const { from: compare_from, to: compare_to } = rangeBefore(whole);
+      const compared = isCompared ? { ...whole, compare_from, compare_to } : range;
+      const body = { expression, ...compared, group_by: [...sessionDimensions], limit: 50 };
+      const sessions = await api.query(project, body, signal);
+      return { sessions, shown: shownSessions(sessions) };
+    },
+    (answer: Answer | ExpressionFault) => {
       if ("state" in answer) return setState(answer);
       setFound({ expression, answer });
       setState({ state: expression.trim() === "" ? "empty" : "good" });
       if (expression === view.expression) return;
       written.current = expression;
-      const hash = exploreHash({ expression, time: view.time });
+      const hash = exploreHash({ ...view, expression });
       if (isTyped.current) replaceHash(hash);
       else location.hash = hash;
       isTyped.current = true;
@@ -61,18 +79,43 @@ export function ExplorePage({ api, project, query }: AddressedPageProperties) {
   const base = conditionsOf(expression) === null ? (found?.expression ?? "") : expression;
   const toggle = (condition: string) => go({ expression: withToggled(base, condition) });
   const again = () => setRound(round + 1);
-  const range = found === null ? null : { from: found.answer.from, to: found.answer.to };
+  const shown = found?.answer.shown;
+  const range = shown === undefined ? null : { from: shown.from, to: shown.to };
+  const noun = found !== null && "rows" in found.answer ? "request" : "session";
   return (
     <>
       <PageTitle title="Explore">
         <p class="freshness">
           <span role="status">{state.state === "waiting" ? "Searching…" : ""}</span>
+          {range !== null && (
+            <CopyButton
+              text={() =>
+                location.href.replace(/#.*/s, "") + exploreHash({ ...view, expression, time: range }, project)
+              }
+              name="Copy link"
+            />
+          )}
           <button type="button" class="quiet" onClick={again}>
             Search again
           </button>
         </p>
       </PageTitle>
-      <TimeChoice time={view.time} shown={range} onChange={(time) => go({ time })} />
+      <fieldset class="choice">
+        <legend class="unseen">What is searched</legend>
+        {(["session", "request"] as const).map((each) => (
+          <label key={each}>
+            <input type="radio" name="subject" checked={subject === each} onChange={() => go({ subject: each })} />
+            {each === "session" ? "Sessions" : "Requests without a session"}
+          </label>
+        ))}
+      </fieldset>
+      <TimeChoice
+        time={view.time}
+        shown={range}
+        isCompared={isCompared}
+        onChange={(time) => go({ time })}
+        onCompare={(wanted) => go({ isCompared: wanted })}
+      />
       <div class="card">
         <ExpressionField
           value={expression}
@@ -87,9 +130,10 @@ export function ExplorePage({ api, project, query }: AddressedPageProperties) {
         <ExploreActions
           api={api}
           project={project}
+          subject={subject}
           expression={expression}
           isGood={state.state === "good"}
-          matched={state.state === "good" ? (found?.answer.matched ?? 0) : 0}
+          matched={state.state === "good" ? (shown?.matched ?? 0) : 0}
           range={range}
           onDeleted={again}
         />
@@ -97,32 +141,65 @@ export function ExplorePage({ api, project, query }: AddressedPageProperties) {
       {found !== null && (
         <div class="found" aria-busy={state.state === "waiting"}>
           {state.state === "fault" && <Stale expression={found.expression} />}
-          <Headline found={found.answer} />
-          <Chart api={api} project={project} found={found.answer} onRange={(from, to) => go({ time: { from, to } })} />
-          <ExploreGroups
-            api={api}
-            groups={found.answer.groups ?? []}
-            matched={found.answer.matched}
-            onToggle={toggle}
-          />
-          <FoundSessions
-            key={`${found.answer.from} ${found.answer.to} ${round}`}
+          <Headline shown={found.answer.shown} noun={noun} note={noun === "request" ? aboutRequests : aboutSessions} />
+          <Chart
             api={api}
             project={project}
-            expression={found.expression}
-            first={found.answer}
-            onToggle={toggle}
+            shown={found.answer.shown}
+            title={noun === "request" ? "Matched requests over time" : "Matched sessions by the time they began"}
+            empty={`No ${noun} in this time range matches.`}
+            onRange={(from, to) => go({ time: { from, to } })}
           />
+          <ExploreGroups
+            api={api}
+            shown={found.answer.shown}
+            noun={noun}
+            onToggle={toggle}
+            readAll={(by) => allOf(by, found)}
+          />
+          {"rows" in found.answer ? (
+            <FoundSamples found={found.answer} expression={found.expression} onToggle={toggle} />
+          ) : (
+            <FoundSessions
+              key={`${found.answer.shown.from} ${found.answer.shown.to} ${round}`}
+              api={api}
+              project={project}
+              expression={found.expression}
+              first={found.answer.sessions}
+              onToggle={toggle}
+            />
+          )}
         </div>
       )}
     </>
   );
+
+  /** All values of a panel. */
+  async function allOf(by: string, { expression, answer }: Found): Promise<ShownGroup | undefined> {
+    const { from, to } = answer.shown;
+    const { signal } = new AbortController();
+    if ("rows" in answer) {
+      const asked = { group_by: by, from, to, subject: "request", limit: String(allValues.counters) };
+      return groupOfCounters(by as TrafficDimension, await api.traffic(project, asked, signal));
+    }
+    const group_by = sessionDimensions.filter((each) => each === by);
+    const sessions = await api.query(
+      project,
+      { expression, from, to, group_by, top: allValues.sessions, limit: 1 },
+      signal,
+    );
+    return shownSessions(sessions).groups[0];
+  }
 }
+
+const aboutSessions = "A session counts once, when it began.";
+const aboutRequests =
+  "Requests without a session are counted while request scoring is on, by whole hours where no expression selects; the chart is made of samples.";
 
 /** What was found, and by what. */
 interface Found {
   readonly expression: string;
-  readonly answer: SessionQueryAnswer;
+  readonly answer: Answer;
 }
 
 /** Says that what follows is of an earlier expression. */
@@ -130,75 +207,10 @@ function Stale({ expression }: { readonly expression: string }) {
   return (
     <p class="notice" role="status">
       The expression above was not searched for. What follows is still the result{" "}
-      {expression.trim() === "" ? "for every session." : "for the last one that was: "}
+      {expression.trim() === "" ? "for everything." : "for the last one that was: "}
       {expression.trim() !== "" && <code>{expression}</code>}
     </p>
   );
-}
-
-/** The presets, and two times of one's own. */
-function TimeChoice(properties: {
-  readonly time: ExploreView["time"];
-  readonly shown: { readonly from: string; readonly to: string } | null;
-  readonly onChange: (time: ExploreView["time"]) => void;
-}) {
-  const { time: chosen, shown, onChange } = properties;
-  const [isFree, setFree] = useState(typeof chosen !== "string");
-  const [isReversed, setReversed] = useState(false);
-  useLayoutEffect(() => setFree(typeof chosen !== "string"), [typeof chosen]);
-  const range = typeof chosen !== "string" ? chosen : shown;
-  const form = useRef<HTMLFormElement>(null);
-  const apply = (event: Event) => {
-    event.preventDefault();
-    const [from, to] = [...form.current!.querySelectorAll("input")].map(({ value }) => new Date(value));
-    setReversed(from! >= to!);
-    if (from! < to!) onChange({ from: from!.toISOString(), to: to!.toISOString() });
-  };
-  return (
-    <div class="tools">
-      <fieldset class="choice">
-        <legend class="unseen">When sessions began</legend>
-        {(Object.keys(spans) as SpanName[]).map((name) => (
-          <label key={name}>
-            <input type="radio" name="last" checked={!isFree && chosen === name} onChange={() => onChange(name)} />
-            {spans[name].name}
-          </label>
-        ))}
-        <label>
-          <input type="radio" name="last" checked={isFree} onChange={() => setFree(true)} />
-          From, to
-        </label>
-      </fieldset>
-      {isFree && range !== null && (
-        <form ref={form} onSubmit={apply} key={`${range.from} ${range.to}`}>
-          <TimeField name="From" value={range.from} isInvalid={isReversed} />
-          <TimeField name="To" value={range.to} isInvalid={isReversed} />
-          <button type="submit">Show</button>
-          {isReversed && <Fault of="“From” has to be before “To”." />}
-        </form>
-      )}
-    </div>
-  );
-}
-
-function TimeField(properties: {
-  readonly name: string;
-  readonly value: string | undefined;
-  readonly isInvalid: boolean;
-}) {
-  const { name, value, isInvalid } = properties;
-  return (
-    <label>
-      <span>{name}</span>
-      <input type="datetime-local" step={1} required defaultValue={localTime(value)} aria-invalid={isInvalid} />
-    </label>
-  );
-}
-
-/** As a field for local times has it. */
-function localTime(iso: string | undefined): string {
-  const at = iso === undefined ? new Date() : new Date(iso);
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }
 
 /** What all has to hold, each with a button that takes it away. */
@@ -206,13 +218,13 @@ function Conditions(properties: { readonly expression: string; readonly onToggle
   const { expression, onToggle } = properties;
   const conditions = conditionsOf(expression);
   if (conditions === null || conditions.length === 0) {
-    return conditions === null ? null : <p class="dim">Every session. Click a value below to narrow it down.</p>;
+    return conditions === null ? null : <p class="dim">Everything. Click a value below to narrow it down.</p>;
   }
   return (
     <ul class="chips" aria-label="Conditions">
       {conditions.map((condition) => (
         <li key={condition} title={condition}>
-          {nameOfCondition(condition) ?? <code>{condition}</code>}
+          {nameOfCondition(condition) ?? <code>{readablePath(condition)}</code>}
           <button
             type="button"
             aria-label={`Remove ${nameOfCondition(condition) ?? condition}`}
@@ -223,89 +235,5 @@ function Conditions(properties: { readonly expression: string; readonly onToggle
         </li>
       ))}
     </ul>
-  );
-}
-
-/** How many, of how many, and what the numbers can't say. */
-function Headline({ found }: { readonly found: SessionQueryAnswer }) {
-  const { from, to, scanned, matched, is_sample, total, unavailable_fields } = found;
-  const share = scanned === 0 ? 0 : Math.round((1000 * matched) / scanned) / 10;
-  return (
-    <>
-      <p class="headline" role="status">
-        {plural(matched, "session")} of {count(scanned)}
-        {scanned === 0 ? "" : ` (${share}%)`}
-      </p>
-      <p class="dim">
-        Sessions that began from {time(from)} to {time(to)}. Requests without a session are not stored: the{" "}
-        <a href={hashOf("overview")}>overview</a> counts them.
-      </p>
-      {is_sample && (
-        <p class="notice">
-          A sample: {count(scanned)} of {total === null || total === undefined ? "more" : `about ${count(total)}`}{" "}
-          sessions, spread evenly over the time range. Shares are representative; every number below counts the sample.
-        </p>
-      )}
-      {unavailable_fields.length > 0 && (
-        <p class="notice">
-          <MissingFields names={unavailable_fields} />
-        </p>
-      )}
-    </>
-  );
-}
-
-const barStart = new Intl.DateTimeFormat("en-GB", {
-  day: "numeric",
-  month: "short",
-  hour: "2-digit",
-  minute: "2-digit",
-});
-
-function Chart(
-  properties: ProjectPageProperties & {
-    readonly found: SessionQueryAnswer;
-    readonly onRange: (from: string, to: string) => void;
-  },
-) {
-  const { api, project, found, onRange } = properties;
-  const changes = useResource(
-    () => api.ruleChanges(project, found.from, found.to),
-    [api, project, found.from, found.to],
-  );
-  const marks = useMemo(() => ruleMarks(changes.value?.data ?? []), [changes.value]);
-  const { bars, bar_seconds } = found.chart!;
-  const starts = useMemo(() => bars.map(({ at }) => Date.parse(at) / 1000), [bars]);
-  const series = useMemo(
-    () =>
-      bandOrder.map((band) => ({
-        name: bandWords[band],
-        color: `--band-${band}`,
-        values: bars.map(({ verdicts }) => verdicts[band]),
-      })),
-    [bars],
-  );
-  const isoTime = (seconds: number) => new Date(seconds * 1000).toISOString();
-  const pick = (from: number, until: number) => {
-    onRange(isoTime(from), isoTime(Math.min(until, Math.ceil(Date.parse(found.to) / 1000))));
-  };
-  return (
-    <Card title="Matched sessions by the time they began">
-      <StackedBars
-        label="Matched sessions by the time they began, by band"
-        starts={starts}
-        width={bar_seconds}
-        isTime
-        startName="From"
-        startText={(start) => barStart.format(new Date(start * 1000))}
-        series={series}
-        empty="No session in this time range matches."
-        marks={marks}
-        onPick={pick}
-      />
-      <Fault of={changes.fault} />
-      <RuleMarks marks={marks} hasMore={changes.value?.meta.next_cursor != null} />
-      {found.matched > 0 && <p class="dim">Click a bar, or drag over several, to narrow the time range.</p>}
-    </Card>
   );
 }

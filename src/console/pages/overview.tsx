@@ -14,7 +14,7 @@ import { actionOrder, actionWords, bandOrder, bandWords, count, plural } from ".
 import { IncidentsCard } from "./incidents.js";
 import { MarksCard } from "./marks.js";
 import { type RuleMark, RuleMarks, ruleMarks } from "./rule-marks.js";
-import { answers, ofSessions, Tiles, type Verdicts } from "./tiles.js";
+import { answers, ofSessions, type ShownVerdicts, Tiles } from "./tiles.js";
 
 const hour = 3600;
 const spans = {
@@ -132,7 +132,7 @@ function VerdictCharts(properties: {
   readonly title: string;
   /** What is counted. */
   readonly about: ComponentChildren;
-  readonly rows: readonly Verdicts[];
+  readonly rows: readonly ShownVerdicts[];
   readonly starts: readonly number[];
   readonly span: (typeof spans)[SpanName];
   /** When rules changed. */

@@ -8,10 +8,10 @@ import { Card } from "../parts.js";
 import { count } from "../words.js";
 
 /** Counts of verdicts by band and by action. */
-export type Verdicts = StatsRow["requests"];
+export type ShownVerdicts = StatsRow["requests"];
 
 /** The totals count both: what is left without the requests. */
-export function ofSessions({ verdicts, actions, requests }: StatsRow): Verdicts {
+export function ofSessions({ verdicts, actions, requests }: StatsRow): ShownVerdicts {
   return { verdicts: difference(verdicts, requests.verdicts), actions: difference(actions, requests.actions) };
 }
 
@@ -23,7 +23,7 @@ function difference<Counts extends object>(total: Counts, part: Counts): Counts 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 /** How many verdicts there were. */
-export const answers = (rows: readonly Verdicts[]): number =>
+export const answers = (rows: readonly ShownVerdicts[]): number =>
   sum(rows.flatMap(({ actions }) => Object.values(actions)));
 
 const botBands: readonly Band[] = ["definite", "confident_automated", "likely_automated"];
@@ -31,7 +31,7 @@ const judgedBands: readonly Band[] = [...botBands, "likely_human", "verified"];
 const botCondition = 'band in {"definite", "confident_automated", "likely_automated"}';
 
 /** 0 to 1: of what had a score, or is a verified bot; null where there was nothing. */
-function botShare(rows: readonly Verdicts[]): number | null {
+function botShare(rows: readonly ShownVerdicts[]): number | null {
   const of = (bands: readonly Band[]) => sum(rows.flatMap(({ verdicts }) => bands.map((band) => verdicts[band])));
   const all = of(judgedBands);
   return all === 0 ? null : of(botBands) / all;
@@ -123,11 +123,11 @@ export function Tiles(properties: {
   );
 }
 
-const blocksOf = (rows: readonly Verdicts[]): number => sum(rows.map(({ actions }) => actions.block));
+const blocksOf = (rows: readonly ShownVerdicts[]): number => sum(rows.map(({ actions }) => actions.block));
 
 function Share(properties: {
-  readonly rows: readonly Verdicts[];
-  readonly before: readonly Verdicts[];
+  readonly rows: readonly ShownVerdicts[];
+  readonly before: readonly ShownVerdicts[];
   readonly span: string;
   readonly href: string;
 }) {

@@ -154,7 +154,7 @@ function answerOf(
 }
 
 function rowOf(project: Project, session: QueriedSession, meaningOf: MeaningOf, nowMs: number): QueriedSessionRow {
-  const { state, action, ruleId, unworded } = session;
+  const { state, action, ruleId, unworded, network, agent } = session;
   return {
     ...sessionLogRow(project, session, nowMs),
     action,
@@ -164,6 +164,10 @@ function rowOf(project: Project, session: QueriedSession, meaningOf: MeaningOf, 
     host: state.last.host || null,
     ip: state.last.ip || null,
     user_agent: state.last.userAgent || null,
+    country: network?.country ?? null,
+    asn: network?.asn ?? null,
+    as_name: network?.asName ?? null,
+    agent,
   };
 }
 
