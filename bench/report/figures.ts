@@ -19,12 +19,11 @@ export function allFigures(results: readonly ScenarioResult[]): Figure[] {
   return results.flatMap((result) => [...raceFigures(result), ...result.figures]);
 }
 
-/** The rows with a goal that compare verdictd with the bare server and with the peer: what the front page shows, reached or not. */
-export function raceRows(results: readonly ScenarioResult[]): FigureRow[] {
-  return results
-    .flatMap(raceFigures)
-    .map(rowOf)
-    .filter(({ goal }) => goal !== "");
+/** What somebody who chooses would compare: each race with what he would build in an afternoon, and how long a site waits under a steady load. */
+export function frontRows(results: readonly ScenarioResult[]): FigureRow[] {
+  const isAsked = ({ what }: Figure): boolean =>
+    /to Fastify \+ Redis'$|p99 at half of (its|ingest's) capacity$/.test(what);
+  return allFigures(results).filter(isAsked).map(rowOf);
 }
 
 /** The ratios of a race as figures: to the bare server, and to the peer where there is one. */

@@ -2,7 +2,7 @@
 import { curve } from "../load/latencies.js";
 import type { Measured } from "../measure.js";
 import type { ScenarioResult } from "../scenarios/scenario.js";
-import { allFigures, type FigureRow, figureRows, raceRows, withUnit } from "./figures.js";
+import { allFigures, type FigureRow, figureRows, frontRows, withUnit } from "./figures.js";
 
 export interface InProcessRow {
   readonly bench: string;
@@ -54,9 +54,12 @@ export function goalTable(results: readonly ScenarioResult[]): string {
   return rowsWithGoals(figureRows(results).filter(({ goal }) => goal !== ""));
 }
 
-/** The ratios to the bare server and to the peer that something was promised of. */
-export function raceTable(results: readonly ScenarioResult[]): string {
-  return rowsWithGoals(raceRows(results));
+/** What the front page shows, without the goals: those are for who works on it. */
+export function frontTable(results: readonly ScenarioResult[]): string {
+  return table(
+    ["figure", "measured"],
+    frontRows(results).map(({ figure, measured }) => [figure, measured]),
+  );
 }
 
 function rowsWithGoals(rows: readonly FigureRow[]): string {
