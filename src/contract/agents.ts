@@ -5,7 +5,7 @@ import type { BotCategory } from "./bot-categories.js";
 export const agentCertainties = ["signed", "verified", "declared", "marked", "behavior"] as const;
 /**
  * `signed`: the request's signature (Web Bot Auth); `verified`: address or reverse DNS; `declared`: the user agent says so; `marked`: traces that the product
- * leaves in the page; `behavior`: it acts as such programs do, which no detection is sure enough of yet.
+ * leaves in the page; `behavior`: it acts as such programs do, by several signs that neither a hand nor an aid gives together.
  */
 export type AgentCertainty = (typeof agentCertainties)[number];
 
@@ -17,8 +17,11 @@ export interface KnownAgent {
   readonly certainty: AgentCertainty;
 }
 
-/** Ids of the detections that say whether a name is the visitor's: a spoofed one, and a declared bot's request. */
-export const agentDetections = { spoofed: 400101, declared: 100110 } as const;
+/** Ids of the detections that say who a visitor is: a spoofed name, a declared bot's request, and one that acts as agents do. */
+export const agentDetections = { spoofed: 400101, declared: 100110, acting: 300600 } as const;
+
+/** What an agent is called of which nothing is known but how it acts. */
+export const unknownAgent: KnownAgent = { name: "unknown agent", category: "ai_agent", certainty: "behavior" };
 
 /** One row of the public catalogue: all that is known by one name. */
 export interface AgentRow {

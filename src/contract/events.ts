@@ -115,6 +115,16 @@ export interface EventPayload {
   driver_artifacts?: Names;
   /** Marks of agents that are in the page, as `element:claude-phantom-cursor*`: kind, colon, and the value that the list gives. */
   agent_marks?: Names;
+  /** Times since the last report at which the page had a user's activation, and nothing in it explains that. */
+  lone_activations?: number;
+  /** Presses in the very middle of their target, by a mouse that moved twice at most since the press before. */
+  exact_clicks?: number;
+  /** Presses and keys in a page that was hidden. */
+  hidden_acts?: number;
+  /** Times at which another tab of the site had the focus together with this one. */
+  shared_focus?: number;
+  /** Printing keys that were pressed again without a release, or released again without a press. */
+  unpaired_keys?: number;
   user_agent?: Text;
   /** Brands of `navigator.userAgentData`, as `Chromium/156`. */
   ua_brands?: Names;

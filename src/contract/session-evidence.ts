@@ -245,6 +245,18 @@ export interface SessionEvidence extends BrowserEvidence {
   quickPages: number;
   /** Pages without a referrer that replaced one on which nothing was done. */
   typedPages: number;
+  /** Times at which the page had a user's activation that nothing in it explains. */
+  loneActivations: number;
+  /** Presses in the very middle of their target, by a mouse that had hardly moved. */
+  exactClicks: number;
+  /** Presses and keys in a hidden page. */
+  hiddenActs: number;
+  /** Times at which two tabs had the focus together. */
+  sharedFocus: number;
+  /** A client of the debugger's protocol was seen; false also where browsers can't tell. */
+  debuggerSeen: boolean;
+  /** Printing keys that were pressed again without a release, or the reverse. */
+  unpairedKeys: number;
   /** Correlation of a key's hold time with the time from its release to the next press, and with the next hold. */
   holdGapCorrelation: number;
   holdCorrelation: number;

@@ -2,10 +2,80 @@
  * Family 3006: how agents act that work in a person's own browser. They see a picture of the page, think, and act at once. Each entry is experimental until
  * it is counted on people, aids and password managers.
  */
-import { detection } from "./detection.js";
+import { detection, type Read } from "./detection.js";
+
+/** What the conclusion below reads. */
+const signNames = [
+  "loneActivations",
+  "sharedFocus",
+  "typedPages",
+  "quickPages",
+  "debuggerSeen",
+  "arrivalClicks",
+  "quietClicks",
+  "exactClicks",
+  "unpairedKeys",
+  "pastes",
+  "fieldsFilled",
+  "keys",
+  "menuClicks",
+  "touches",
+  "browserMobile",
+] as const;
+type Signs = Read<(typeof signNames)[number]>;
+
+/** An ordinary visit, for examples. */
+const noSigns: Signs = {
+  loneActivations: 0,
+  sharedFocus: 0,
+  typedPages: 0,
+  quickPages: 0,
+  debuggerSeen: false,
+  arrivalClicks: 0,
+  quietClicks: 0,
+  exactClicks: 0,
+  unpairedKeys: 0,
+  pastes: 0,
+  fieldsFilled: 0,
+  keys: 0,
+  menuClicks: 0,
+  touches: 0,
+  browserMobile: false,
+};
+
+const count = (...signs: boolean[]) => signs.filter(Boolean).length;
+const isPasted = (e: Pick<Signs, "pastes" | "fieldsFilled" | "keys" | "menuClicks" | "touches">) =>
+  e.pastes >= 4 &&
+  e.pastes >= 0.8 * e.fieldsFilled &&
+  e.keys < e.pastes / 2 &&
+  e.menuClicks < e.pastes / 2 &&
+  e.touches === 0;
+/** Signs that no aid gives: only what drives the browser itself. */
+const driven = (e: Signs) => count(e.loneActivations >= 2, e.sharedFocus >= 2, e.typedPages >= 3, e.quickPages >= 3);
+/** Signs that aids give as well. */
+const unmoved = (e: Signs) =>
+  count(e.arrivalClicks >= 1, e.quietClicks >= 3, e.exactClicks >= 3, e.unpairedKeys >= 3, isPasted(e));
 
 /** Of the behavioral engine, in `catalogue.ts` with the other families. */
 export const agentActDetections = [
+  detection({
+    id: 300600,
+    slug: "acts-as-agents-do",
+    engine: "behavioral",
+    state: "experimental",
+    meaning:
+      "It acts as a program at work in a person's browser does: by several signs that neither a hand nor an aid gives together.",
+    strength: "none",
+    cause: "agent",
+    reads: signNames,
+    when: (e) =>
+      e.browserMobile === false &&
+      (driven(e) >= 2 || (driven(e) === 1 && unmoved(e) >= 1) || (e.debuggerSeen && unmoved(e) >= 2)),
+    source:
+      "the signs below: at least one that no aid gives, or a debugger's client, each beside others. Names the visitor an unknown agent and lowers no score",
+    fires: { ...noSigns, loneActivations: 2, arrivalClicks: 1 },
+    staysQuiet: { ...noSigns, arrivalClicks: 4, quietClicks: 5, exactClicks: 4 },
+  }),
   detection({
     id: 300601,
     slug: "clicks-on-arrival",
@@ -49,13 +119,7 @@ export const agentActDetections = [
     cause: "form_fill",
     group: "aid",
     reads: ["pastes", "fieldsFilled", "keys", "menuClicks", "touches", "browserMobile"],
-    when: (e) =>
-      e.pastes >= 4 &&
-      e.pastes >= 0.8 * e.fieldsFilled &&
-      e.keys < e.pastes / 2 &&
-      e.menuClicks < e.pastes / 2 &&
-      e.touches === 0 &&
-      e.browserMobile === false,
+    when: (e) => isPasted(e) && e.browserMobile === false,
     source: "agents that fill in forms by paste events; a menu bar's Paste, item by item, looks the same",
     fires: { pastes: 5, fieldsFilled: 5, keys: 0, menuClicks: 0, touches: 0, browserMobile: false },
     staysQuiet: { pastes: 5, fieldsFilled: 5, keys: 5, menuClicks: 0, touches: 0, browserMobile: false },
@@ -105,5 +169,81 @@ export const agentActDetections = [
       "the navigation of drivers; who types an address takes the focus from the page. Screens that show pages in turn do the same",
     fires: { typedPages: 3, browserMobile: false },
     staysQuiet: { typedPages: 2, browserMobile: false },
+  }),
+  detection({
+    id: 300607,
+    slug: "activation-without-input",
+    engine: "behavioral",
+    state: "experimental",
+    meaning:
+      "The browser took the page for activated by its user, twice and more, while there was no key, press or touch.",
+    strength: "moderate",
+    cause: "activation",
+    reads: ["loneActivations"],
+    when: (e) => e.loneActivations >= 2,
+    source:
+      "drivers pass a user's gesture with every evaluation: 133 of 364 runs, 0 of 57 visits of people. So does the console of open developer tools",
+    fires: { loneActivations: 2 },
+    staysQuiet: { loneActivations: 1 },
+  }),
+  detection({
+    id: 300608,
+    slug: "exactly-in-the-middle",
+    engine: "behavioral",
+    state: "experimental",
+    meaning:
+      "Three clicks and more hit the middle of their target within half a pixel, by a pointer that nobody moved.",
+    strength: "moderate",
+    cause: "centered",
+    group: "aid",
+    reads: ["exactClicks", "browserMobile"],
+    when: (e) => e.exactClicks >= 3 && e.browserMobile === false,
+    source: "element clicks of drivers and agents; voice control clicks so too",
+    fires: { exactClicks: 3, browserMobile: false },
+    staysQuiet: { exactClicks: 2, browserMobile: false },
+  }),
+  detection({
+    id: 300609,
+    slug: "input-while-hidden",
+    engine: "behavioral",
+    state: "experimental",
+    meaning: "Keys or presses came from the browser while nobody could see the page.",
+    strength: "moderate",
+    cause: "attention",
+    group: "aid",
+    reads: ["hiddenActs", "browserMobile"],
+    when: (e) => e.hiddenActs >= 3 && e.browserMobile === false,
+    source: "agents that work in a tab in the background; keys also reach a window that another one covers",
+    fires: { hiddenActs: 3, browserMobile: false },
+    staysQuiet: { hiddenActs: 2, browserMobile: false },
+  }),
+  detection({
+    id: 300610,
+    slug: "two-tabs-focused",
+    engine: "behavioral",
+    state: "experimental",
+    meaning: "Two tabs of the site had the keyboard's focus at once.",
+    strength: "notable",
+    cause: "attention",
+    reads: ["sharedFocus", "browserMobile"],
+    when: (e) => e.sharedFocus >= 2 && e.browserMobile === false,
+    source: "drivers that emulate focus for each of their pages, such as Playwright; a person has one focus",
+    fires: { sharedFocus: 2, browserMobile: false },
+    staysQuiet: { sharedFocus: 1, browserMobile: false },
+  }),
+  detection({
+    id: 300611,
+    slug: "unpaired-keys",
+    engine: "behavioral",
+    state: "experimental",
+    meaning: "Letters were pressed again and again without being released, or the reverse.",
+    strength: "notable",
+    cause: "key_dwell",
+    group: "aid",
+    reads: ["unpairedKeys", "browserMobile"],
+    when: (e) => e.unpairedKeys >= 3 && e.browserMobile === false,
+    source: "agents that send half of a key's events; modifiers, input methods and changes of focus are left out",
+    fires: { unpairedKeys: 3, browserMobile: false },
+    staysQuiet: { unpairedKeys: 2, browserMobile: false },
   }),
 ];

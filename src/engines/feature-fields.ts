@@ -41,7 +41,7 @@ const text = <const N extends string>(number: number, name: N, charactersMax: nu
 });
 
 /** The number of the next new field; raise it with each. */
-export const nextFieldNumber = 318;
+export const nextFieldNumber = 323;
 
 /**
  * Numbers of removed fields, never reused, and how they were stored: older records still hold them, and the reader skips them to find what follows.
@@ -383,6 +383,11 @@ export const countFields = [
   row(315, "quickPages", "u8", "1", "pages in a row, each open for under half a second before the next"),
   row(316, "quickPagesMax", "u8", "1", "the most of them"),
   row(317, "typedPages", "u16", "1", "pages without a referrer that replaced one on which nothing was done"),
+  row(318, "loneActivations", "u16", "1", "times of a user's activation that nothing in the page explains"),
+  row(319, "exactClicks", "u16", "1", "presses in the very middle by a mouse that had not come there"),
+  row(320, "hiddenActs", "u16", "1", "presses and keys in a hidden page"),
+  row(321, "sharedFocus", "u16", "1", "times at which two tabs had the focus"),
+  row(322, "unpairedKeys", "u16", "1", "printing keys pressed twice without a release, or the reverse"),
 ] as const satisfies readonly NumberField[];
 
 /** Facts that may be unobserved: they start as NaN, and NaN is not stored. Booleans are 0 or 1. */

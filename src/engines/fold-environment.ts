@@ -3,6 +3,7 @@
 import type { EventPayload } from "../contract/events.js";
 import type { RequestFacts } from "../contract/header-facts.js";
 import { limits } from "../limits.js";
+import { boundedCount } from "./bounded-count.js";
 import { textFields } from "./feature-fields.js";
 import { F, type SessionFeatures, setText, T } from "./session-features.js";
 
@@ -14,6 +15,11 @@ export const environmentKeys: ReadonlySet<string> = new Set<keyof EventPayload>(
   "webdriver",
   "driver_artifacts",
   "agent_marks",
+  "lone_activations",
+  "exact_clicks",
+  "hidden_acts",
+  "shared_focus",
+  "unpaired_keys",
   "user_agent",
   "ua_brands",
   "ua_mobile",
@@ -57,6 +63,16 @@ export function foldEnvironment(features: SessionFeatures, payload: EventPayload
   foldScreen(features.numbers, payload);
   foldProbes(features, payload);
   foldLateProbes(features, payload);
+  foldActs(features.numbers, payload);
+}
+
+/** Folds what the SDK's third file counts since its last report. */
+function foldActs(n: number[], payload: EventPayload): void {
+  n[F.loneActivations]! += boundedCount(payload.lone_activations);
+  n[F.exactClicks]! += boundedCount(payload.exact_clicks);
+  n[F.hiddenActs]! += boundedCount(payload.hidden_acts);
+  n[F.sharedFocus]! += boundedCount(payload.shared_focus);
+  n[F.unpairedKeys]! += boundedCount(payload.unpaired_keys);
 }
 
 function foldNavigator(features: SessionFeatures, payload: EventPayload, facts: RequestFacts): void {

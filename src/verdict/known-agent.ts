@@ -2,7 +2,7 @@
  * Says which agent, crawler or library a visitor is, and how sure that is: apart from the question whether it is a bot. Pure; the lists are asked
  * through `AgentLists`.
  */
-import { agentDetections, type KnownAgent } from "../contract/agents.js";
+import { agentDetections, type KnownAgent, unknownAgent } from "../contract/agents.js";
 import type { DeclaredBot } from "../contract/declared-bots.js";
 import type { ExaminedRequest } from "../contract/judged-request.js";
 import type { ScoredState } from "../contract/session.js";
@@ -33,11 +33,16 @@ export function knownAgent(
   if (verifiedBot !== null) return { ...verifiedBot, certainty: "verified" };
   const declared = declaredBot(state, request, lists);
   if (declared !== undefined) return { name: declared.name, category: declared.category, certainty: "declared" };
-  return state?.agentMarks === undefined ? undefined : lists?.marked(state.agentMarks);
+  const marked = state?.agentMarks === undefined ? undefined : lists?.marked(state.agentMarks);
+  return marked ?? (state?.detectionIds.includes(agentDetections.acting) === true ? unknownAgent : undefined);
 }
 
-/** What shows the session's agent, for people; empty for none. */
-export function agentEvidence({ name, certainty }: KnownAgent, { last, agentMarks = "" }: ScoredState): string[] {
+/** What shows the session's agent, for people: of its behavior the slugs of what `fired` in the family of detections that the conclusion belongs to. */
+export function agentEvidence(
+  { name, certainty }: KnownAgent,
+  { last, agentMarks = "" }: ScoredState,
+  fired: readonly { readonly id: number; readonly slug: string }[],
+): string[] {
   switch (certainty) {
     case "signed":
     case "verified":
@@ -47,7 +52,9 @@ export function agentEvidence({ name, certainty }: KnownAgent, { last, agentMark
     case "marked":
       return agentMarks.split(",");
     case "behavior":
-      return [];
+      return fired
+        .filter(({ id }) => id > agentDetections.acting && id < agentDetections.acting + 100)
+        .map(({ slug }) => slug);
   }
 }
 

@@ -19,8 +19,9 @@ async function session(
   project: Project,
   marks: string | string[] | boolean | number | undefined,
   headers: Record<string, string> = {},
+  acts: Record<string, number> = {},
 ): Promise<string> {
-  const env = { ...event(`marks-env-${++sessions}0000`, { agent_marks: marks }), type: "env" };
+  const env = { ...event(`marks-env-${++sessions}0000`, { agent_marks: marks, ...acts }), type: "env" };
   const events = [event(`marks-page-${sessions}0000`), env];
   const { status, json } = await server.ask("POST", "/v1/events", {
     headers: { ...browserHeaders, ...headers, "X-Service-Site-Key": project.siteKey },
@@ -177,4 +178,27 @@ t.test("what is no mark is not kept, and a session keeps the first four", async 
   t.strictSame(json.agent, { ...claude, evidence: ["global:one1", "global:two2", mark, "global:four"] });
   for (const odd of ["", "element:codex-agent-overlay-root", []]) t.ok(await session(project, odd));
   t.match(await server.command("check"), { ok: true });
+});
+
+t.test("an unknown agent is named by how it acts; a mark names it better", async (t) => {
+  const project = await fresh();
+  await project.enable();
+  const unknown = { name: "unknown agent", category: "ai_agent", certainty: "behavior" };
+  const signs = { lone_activations: 2, shared_focus: 2 };
+  const token = await session(project, undefined, {}, signs);
+  t.strictSame((await judged(project, token)).agent, unknown);
+  const { headers } = await forward(project, { ...visitor, Cookie: `service_session=${token}` });
+  t.equal(headers["x-verdict-agent"], "unknown agent;ai_agent;behavior");
+  const ask = async (each: string) => (await server.ask("GET", sessionAt(project, each), { token: tenant.token })).json;
+  const shown = await ask(token);
+  t.strictSame(shown.agent, { ...unknown, evidence: ["activation-without-input", "two-tabs-focused"] });
+  const once = await session(project, undefined, {}, { lone_activations: 2 });
+  t.notOk("agent" in (await judged(project, once)), "one sign is not enough");
+  t.equal(shown.score, (await ask(once)).score, "no score is lower for it");
+  t.strictSame((await judged(project, await session(project, [mark], {}, signs))).agent, claude);
+  const found = await server.ask("POST", `/v1/projects/${project.id}/sessions/query`, {
+    token: tenant.token,
+    body: { expression: 'agent_certainty == "behavior"' },
+  });
+  t.match(found.json, { matched: 1, data: [{ session_token: token }] });
 });

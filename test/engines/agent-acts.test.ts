@@ -101,3 +101,39 @@ t.test("addresses that come by themselves", async (t) => {
   const linked = pages.map((each) => ({ ...each, payload: { ...each.payload, referrer_host: "shop.example" } }));
   t.equal(count(F.typedPages, linked), 0, "links");
 });
+
+t.test("an unknown agent is named by signs that no aid gives, beside others", async (t) => {
+  const acts = (payload: EventPayload) => event("env", payload);
+  const arrival = [page(0), move(3000, 500, 400), click(3040, 500, 400)];
+  const voice = [0, 1, 2, 3].flatMap((index) => [
+    move(4000 * index + 1, 200 + 100 * index, 300),
+    click(4000 * index + 40, 200 + 100 * index, 300),
+  ]);
+  const acting = 300600;
+  t.ok(fired([...arrival, acts({ lone_activations: 1 }), acts({ lone_activations: 1 })]).includes(acting));
+  t.ok(fired([acts({ lone_activations: 2, shared_focus: 2 })]).includes(acting));
+  t.ok(fired([...voice, acts({ exact_clicks: 4, stack_probe: true })]).includes(acting), "a debugger's client, late");
+  t.notOk(
+    fired([...voice, acts({ exact_clicks: 4, hidden_acts: 9, unpaired_keys: 5 })]).includes(acting),
+    "an aid's signs alone",
+  );
+  t.notOk(fired([...arrival, acts({ stack_probe: true })]).includes(acting), "open developer tools");
+  t.notOk(fired([acts({ lone_activations: 9 })]).includes(acting), "their console");
+  const score = (events: IngestEvent[]) => combine(runEngines(folded([env, ...events]), lastRequest)).score;
+  t.equal(score([...arrival, acts({ lone_activations: 2 })]), score(arrival), "and lowers no score");
+});
+
+t.test("counts of the third file add up; each alone weighs nothing", async (t) => {
+  const more: EventPayload = {
+    exact_clicks: 3,
+    hidden_acts: 3,
+    shared_focus: 2,
+    unpaired_keys: 3,
+    lone_activations: 2,
+  };
+  const features = folded([env, event("env", more), event("env", { exact_clicks: -5, hidden_acts: 1e9 })]);
+  t.equal(features.numbers[F.exactClicks], 3);
+  t.equal(features.numbers[F.hiddenActs], 1003, "bounded");
+  const ids = combine(runEngines(features, lastRequest)).detectionIds;
+  for (const id of [300607, 300608, 300609, 300610, 300611]) t.ok(ids.includes(id), `${id}`);
+});

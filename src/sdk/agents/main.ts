@@ -7,6 +7,7 @@ import { doc } from "../bare.js";
 import { attempt, type PageHooks } from "../page-hooks.js";
 import { stackProbe } from "../probes/stack-probe.js";
 import type { Recorder } from "../recorder.js";
+import { watchActs } from "./acts.js";
 
 /** Values by kind, as the server tells them. */
 type Marks = Partial<Record<AgentMarkKind, string[]>>;
@@ -151,8 +152,11 @@ export function watch(
   });
   attempt(look);
   tell();
+  const acts = attempt(() => watchActs(listen, later));
   onDrain(() => {
     attempt(look);
     tell();
+    const found = acts?.();
+    if (found) record("env", found);
   });
 }

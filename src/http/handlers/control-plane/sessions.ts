@@ -121,7 +121,7 @@ function sessionView(
     user_agent: state.last.userAgent || null,
     logged_in_at: state.loggedInAtMs === 0 ? null : new Date(state.loggedInAtMs).toISOString(),
     cleared_at: state.clearance === null ? null : new Date(state.clearance.atMs).toISOString(),
-    agent: agent === undefined ? null : { ...agent, evidence: agentEvidence(agent, state) },
+    agent: agent === undefined ? null : { ...agent, evidence: agentEvidence(agent, state, detections) },
     mark: mark === null ? null : markView(mark),
   };
 }

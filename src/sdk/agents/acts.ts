@@ -1,0 +1,153 @@
+/**
+ * How agents act, where a page can tell and people can't do it: activation without an input, clicks in the very middle, input to a page that nobody sees,
+ * two pages with the focus at once, keys that go down twice. Counts since the last report; which key it was never leaves. A part of `/sdk-agents.js`.
+ */
+import { bare, doc } from "../bare.js";
+import { attempt, type PageHooks } from "../page-hooks.js";
+import type { ObservedFacts } from "../recorder.js";
+
+type Count = "lone_activations" | "exact_clicks" | "hidden_acts" | "shared_focus" | "unpaired_keys";
+
+/** Whatever may give an activation, ms: browsers keep it for five seconds. */
+const activeMs = 6000;
+/** How often activation is looked at while a page is young; then before each report. */
+const checkMs = 1000;
+const checksMost = 20;
+/** The focus of two pages changes at once when a person goes from one to the other, ms. */
+const focusMs = 1000;
+/** A pointer that moved this often at most since its last press has not been touched. */
+const movesFew = 2;
+const middlePx = 0.5;
+/** In a smaller target a person hits the middle by chance, px. */
+const targetMin = 10;
+
+/** All that a person, an aid or a page may do that browsers take for an activation, in this page or in a frame of it; a keyboard's media keys too. */
+const causes =
+  "keydown keyup pointerdown pointerup mousedown mouseup touchstart touchend click auxclick input change paste contextmenu drop focusin focus blur play pause timeupdate";
+/** Keys that print, and are released wherever they were pressed. */
+const printing = /^(Key[A-Z]|Digit\d|Space|Comma|Period)$/;
+const controls = "a,button,input,select,textarea,label,summary,[role]";
+
+/** Inputs before this file came, by the browser's own count; true where it keeps none. */
+function hadInput(): boolean {
+  const counts = (performance as { eventCounts?: ReadonlyMap<string, number> }).eventCounts;
+  return !counts || ["pointerdown", "keydown", "touchstart", "click", "input"].some((type) => counts.get(type));
+}
+
+function isMiddle(element: Element | null | undefined, x: number, y: number): boolean {
+  if (!element) return false;
+  const { left, top, width, height } = bare(element).getBoundingClientRect();
+  return (
+    width >= targetMin &&
+    height >= targetMin &&
+    Math.abs(x - left - width / 2) <= middlePx &&
+    Math.abs(y - top - height / 2) <= middlePx
+  );
+}
+
+/** Starts to count; returns what there is to report, and forgets it. */
+export function watchActs(listen: PageHooks["listen"], later: PageHooks["later"]): () => ObservedFacts | undefined {
+  let counts: { [Name in Count]?: number } = {};
+  const count = (name: Count) => {
+    counts[name] = (counts[name] ?? 0) + 1;
+  };
+
+  let causeAt = hadInput() ? performance.now() : -activeMs;
+  let loneAt = -activeMs;
+  const checkActivation = () => {
+    const now = performance.now();
+    // A frame passes its activation on.
+    if (window.length) causeAt = now;
+    if (!navigator.userActivation?.isActive || now - causeAt < activeMs || now - loneAt < activeMs) return;
+    loneAt = now;
+    count("lone_activations");
+  };
+  let checks = 0;
+  const checkAgain = () => {
+    checkActivation();
+    if (++checks < checksMost) later(checkAgain, checkMs);
+  };
+  listen(window, causes, () => {
+    causeAt = performance.now();
+  });
+
+  let moves = 0;
+  let downX = -1;
+  let downY = -1;
+  listen<PointerEvent>(window, "pointermove", () => {
+    moves++;
+  });
+  listen<PointerEvent>(window, "pointerdown", ({ isTrusted, pointerType, button, clientX: x, clientY: y, target }) => {
+    if (!isTrusted) return;
+    if (doc.hidden) count("hidden_acts");
+    const isElsewhere = x !== downX || y !== downY;
+    if (pointerType === "mouse" && !button && moves <= movesFew && isElsewhere && target instanceof Element) {
+      if (isMiddle(target, x, y) || isMiddle(target.closest(controls), x, y)) count("exact_clicks");
+    }
+    moves = 0;
+    downX = x;
+    downY = y;
+  });
+
+  let held = new Set<string>();
+  let loose = new Set<string>();
+  const forgetKeys = () => {
+    held = new Set();
+    loose = new Set();
+  };
+  listen<KeyboardEvent>(window, "keydown keyup", (event) => {
+    const { code, isTrusted } = event;
+    if (isTrusted && doc.hidden && event.type === "keydown") count("hidden_acts");
+    // Systems keep releases to themselves while such a key is held, and input methods do as they like.
+    if (event.metaKey || event.ctrlKey || event.altKey || event.isComposing || /^(Meta|Process)/.test(event.key)) {
+      forgetKeys();
+      return;
+    }
+    if (!isTrusted || event.repeat || !printing.test(code) || (event.target as HTMLInputElement).type === "password") {
+      return;
+    }
+    if (event.type === "keydown") {
+      if (held.has(code)) count("unpaired_keys");
+      held.add(code);
+    } else if (!held.delete(code)) {
+      // The first one may be of a key that was pressed on the page before.
+      if (loose.has(code)) count("unpaired_keys");
+      loose.add(code);
+    }
+  });
+
+  let focusedAt = performance.now();
+  listen(window, "focus blur", ({ target }) => {
+    if (target !== window) return;
+    focusedAt = performance.now();
+  });
+  listen(window, "focusin blur", forgetKeys);
+  const hasFocus = () => window === top && !doc.hidden && doc.hasFocus() && performance.now() - focusedAt > focusMs;
+  let channel: BroadcastChannel | null = null;
+  // An open channel may keep the page from being kept for a step back.
+  const open = () => {
+    channel = attempt(() => new BroadcastChannel("verdictd")) ?? null;
+    if (channel) {
+      listen(channel, "message", () => {
+        if (hasFocus()) count("shared_focus");
+      });
+    }
+  };
+  listen(window, "pagehide", () => {
+    channel?.close();
+    channel = null;
+  });
+  listen(window, "pageshow", () => {
+    if (!channel) open();
+  });
+  open();
+  later(checkAgain, 0);
+
+  return () => {
+    attempt(checkActivation);
+    if (hasFocus()) attempt(() => channel?.postMessage(0));
+    const found = counts;
+    counts = {};
+    return Object.keys(found).length ? found : undefined;
+  };
+}

@@ -1,0 +1,150 @@
+/** How agents act, counted in real pages: by a driver's own calls, and by what must not count. */
+import type { Page } from "playwright-core";
+import t, { type Test } from "tap";
+import { shippedAgentMarks } from "../../src/agent-marks/catalogue.js";
+import type { EventPayload } from "../../src/contract/events.js";
+import { agentsFile, openSite, pageWith } from "../sdk/site.js";
+import { launch, noChromium } from "../support/chromium.js";
+
+if (noChromium !== undefined) {
+  t.plan(0, noChromium);
+  process.exit(0);
+}
+
+const browser = await launch(t);
+const buttons = ["a", "b", "c", "d"].map(
+  (id, index) =>
+    `<button id="${id}" style="position:absolute;left:${40 + 170 * index}px;top:${60 + 90 * index}px;width:121px;height:41px">${id}</button>`,
+);
+const body = `${buttons.join("")}<input id="field" style="position:absolute;left:40px;top:500px">`;
+
+async function openSiteWith(t: Test, html = body) {
+  const site = await openSite(t);
+  site.pages.set("/sdk-agents.js", agentsFile(shippedAgentMarks()));
+  site.pages.set("/", pageWith('data-interval="250"', html));
+  const context = await browser.newContext();
+  t.teardown(() => context.close());
+  const openPage = async () => {
+    const page = await context.newPage();
+    const loaded = page.waitForResponse((response) => response.url().endsWith("/sdk-agents.js"));
+    await page.goto(site.origin);
+    await loaded;
+    return page;
+  };
+  const total = (key: keyof EventPayload) =>
+    site.posts.flatMap(({ batch }) => batch.events).reduce((sum, { payload }) => sum + Number(payload[key] ?? 0), 0);
+  return { site, openPage, total };
+}
+
+type Site = Awaited<ReturnType<typeof openSiteWith>>["site"];
+const reported = (site: Site, key: keyof EventPayload) =>
+  site.event("env", ({ payload }) => payload[key] !== undefined);
+
+let marker = 1000;
+
+/** Has everything reported that the page counts until now: it leaves with an event that the page makes. */
+async function reportAll(site: Site, page: Page): Promise<void> {
+  const x = ++marker;
+  await page.evaluate(`dispatchEvent(new MouseEvent("click", { clientX: ${x} }))`);
+  await site.event("click", ({ payload }) => payload.x === x);
+}
+
+t.test("an evaluation activates the page, and no input explains it", async (t) => {
+  const { site, openPage } = await openSiteWith(t);
+  const page = await openPage();
+  const looked = page.evaluate("1 + 1");
+  t.ok(await reported(site, "lone_activations"));
+  await looked;
+});
+
+t.test(
+  "an activation that a key, a frame, a film or the page's own click may have given counts for nothing",
+  async (t) => {
+    for (const more of ["", '<iframe srcdoc="<p>"></iframe>', "<video></video>"]) {
+      const { site, openPage, total } = await openSiteWith(t, body + more);
+      const page = await openPage();
+      if (more === "") await page.mouse.click(5, 5);
+      await page.evaluate("document.body.click()");
+      await reportAll(site, page);
+      t.equal(total("lone_activations"), 0, more || "a press and a click of the page");
+    }
+  },
+);
+
+t.test("element clicks hit the middle without a way there; a moved pointer's don't count", async (t) => {
+  const { site, openPage, total } = await openSiteWith(t);
+  const page = await openPage();
+  for (const id of ["a", "b", "c"]) await page.click(`#${id}`);
+  await reportAll(site, page);
+  t.equal(total("exact_clicks"), 3);
+
+  const other = await openSiteWith(t);
+  const second = await other.openPage();
+  for (const id of ["a", "b", "c"]) {
+    const box = (await second.locator(`#${id}`).boundingBox())!;
+    await second.mouse.move(box.x + 9, box.y + 9, { steps: 8 });
+    await second.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 8 });
+    await second.mouse.down();
+    await second.mouse.up();
+    await second.mouse.click(box.x + 20, box.y + 12);
+  }
+  await reportAll(other.site, second);
+  t.equal(other.total("exact_clicks"), 0);
+});
+
+t.test("letters that go down twice are counted, and what systems do with keys is not", async (t) => {
+  const { site, openPage, total } = await openSiteWith(t);
+  const page = await openPage();
+  await page.click("#field");
+  const dispatch = async (type: string, code: string, more: object = {}) => {
+    const session = await page.context().newCDPSession(page);
+    await session.send("Input.dispatchKeyEvent", {
+      type: type as "keyDown",
+      code,
+      key: code.slice(-1).toLowerCase(),
+      ...more,
+    });
+    await session.detach();
+  };
+  // Held down: the system repeats it; released: once for each.
+  await dispatch("keyDown", "KeyA");
+  await dispatch("keyDown", "KeyA", { autoRepeat: true });
+  await dispatch("keyUp", "KeyA");
+  // A Mac tells no release of a letter while the command key is held.
+  for (let times = 0; times < 4; times++) await dispatch("keyDown", "KeyV", { modifiers: 4 });
+  await reportAll(site, page);
+  t.equal(total("unpaired_keys"), 0);
+
+  for (let times = 0; times < 4; times++) await dispatch("keyDown", "KeyB");
+  await reported(site, "unpaired_keys");
+  await page.evaluate("document.body.click()");
+  t.ok(total("unpaired_keys") >= 1);
+});
+
+t.test("two tabs with the focus at once", async (t) => {
+  const { site, openPage } = await openSiteWith(t);
+  const first = await openPage();
+  await openPage();
+  // A driver emulates the focus for each of its pages.
+  const asked = reported(site, "shared_focus");
+  let isOver = false;
+  asked
+    .then(() => {
+      isOver = true;
+    })
+    .catch(() => {});
+  while (!isOver) {
+    await first.evaluate("document.body.click()");
+    await first.waitForTimeout(100);
+  }
+  t.ok(await asked);
+});
+
+t.test("keys that reach a hidden page", async (t) => {
+  const { site, openPage } = await openSiteWith(t);
+  const page = await openPage();
+  await page.evaluate('Object.defineProperty(Document.prototype, "hidden", { get: () => true })');
+  for (let times = 0; times < 3; times++) await page.keyboard.press("x");
+  await page.evaluate("document.body.click()");
+  t.ok(await reported(site, "hidden_acts"));
+});
