@@ -11,6 +11,7 @@ import { type BreakerOptions, CircuitBreaker, openMsDefault } from "./circuit-br
 import { contextHeaders } from "./context-headers.js";
 import { callHook } from "./hooks.js";
 import { type JudgeOptions, judgedBody, type VisitorRequest } from "./judged-body.js";
+import { KnownSessions } from "./known-sessions.js";
 import { fetchSender, nodeSender, type RequestSender, type SenderAnswer, type SenderRequest } from "./sender.js";
 import {
   type CheckedVerdict,
@@ -28,8 +29,11 @@ export type { CheckedVerdict, FailureReason, Mode } from "./verdict-answer.js";
 
 /** What went wrong, for `onError`. Holds no secret. */
 export interface ClientFailure {
-  /** `challenge_unhandled`: a middleware let a visitor through whom a rule wanted challenged, because nobody said how. */
-  readonly reason: FailureReason | "unknown_session" | "challenge_unhandled";
+  /**
+   * `challenge_unhandled`: a middleware let a visitor through whom a rule wanted challenged, because nobody said how. `other_project`: verdictd knew none of
+   * the first sessions that it was asked about, as when the pages have the site key of another project.
+   */
+  readonly reason: FailureReason | "unknown_session" | "challenge_unhandled" | "other_project";
   readonly message: string;
   /** verdictd's status, where it answered. */
   readonly status?: number;
@@ -137,6 +141,7 @@ class ApiClient implements VerdictClient {
   readonly #loggedInRetryMs: readonly number[];
   readonly #onError: (failure: ClientFailure) => void;
   readonly #sender: RequestSender;
+  readonly #known = new KnownSessions();
   readonly #breaker: CircuitBreaker;
   readonly #now: () => number;
 
@@ -163,7 +168,15 @@ class ApiClient implements VerdictClient {
       method: "GET",
       headers: contextHeaders(context ?? {}),
     });
-    return this.#verdict(ask, visitorOf(sessionToken, context));
+    const verdict = await this.#verdict(ask, visitorOf(sessionToken, context));
+    if (verdict.failed === null && this.#known.isNoneKnown(sessionToken, verdict)) {
+      this.report({
+        reason: "other_project",
+        message:
+          "verdictd knows none of the sessions of this site: the site key of its pages and this private key may be keys of two projects",
+      });
+    }
+    return verdict;
   }
 
   async judge(

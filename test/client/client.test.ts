@@ -235,3 +235,14 @@ t.test("a mistake in the options shows at once, and the key is not echoed", asyn
     message: /^(?!.*secret)/,
   });
 });
+
+t.test("sessions of another project's site key are told once", async (t) => {
+  const unknown = { ...good, verdict: "not_computed", action: "allow", score: 0 };
+  const { baseUrl } = await site(t, json(unknown));
+  const { client, failures } = clientOf(baseUrl);
+  for (let number = 0; number < 25; number++) await client.verdict(`sess_${number}`);
+  t.match(failures, [
+    { reason: "other_project", message: /site key .* and this private key may be keys of two projects/ },
+  ]);
+  t.equal(failures.length, 1);
+});
