@@ -161,6 +161,13 @@ export class Blocks {
     if (this.#ofNetworks.size > limits.blockNetworksMax) this.#ofNetworks.delete(this.#ofNetworks.keys().next().value!);
   }
 
+  /** Blocks that are not stored yet, with those that only raise a count. */
+  get unstored(): number {
+    let count = this.#waitingCount;
+    for (const { further } of this.#tallies.values()) count += further;
+    return count;
+  }
+
   get #waitingCount(): number {
     let count = this.#waiting.length;
     for (const { blocks } of this.#unanswered.values()) count += blocks.length;

@@ -131,4 +131,9 @@ export class CrawlerCounts implements TrafficObserver {
   flush(): Promise<number> {
     return this.#hours.flush(this.#store, this.#now());
   }
+
+  /** Rows of an hour that are not stored yet. */
+  get unstored(): number {
+    return this.#hours.unstored;
+  }
 }

@@ -46,6 +46,11 @@ export class JudgedRecords implements TrafficObserver {
     }
   }
 
+  /** Rows of an hour that are not stored yet, counts and samples together. */
+  get unstored(): number {
+    return this.#values.unstored + this.#crawlers.unstored + this.#samples.unstored;
+  }
+
   async #flush(): Promise<void> {
     const tookMs = (await this.#values.flush()) + (await this.#crawlers.flush()) + (await this.#samples.flush());
     this.#dueAtMs = performance.now() + Math.min(limits.judgedFlushMaxMs, tookMs / limits.judgedWriteShare);

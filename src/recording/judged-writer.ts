@@ -66,6 +66,11 @@ export class JudgedHours<T extends JudgedPart> {
     return [...this.#ended, ...this.#current.values()].map(({ part }) => part);
   }
 
+  /** How many rows have something new. */
+  get unstored(): number {
+    return this.parts.reduce((rows, part) => rows + part.changed().length, 0);
+  }
+
   /** How many parts are held. */
   get count(): number {
     return this.#ended.length + this.#current.size;

@@ -152,6 +152,11 @@ export class RequestSamples implements TrafficObserver {
     return this.#hours.flush(this.#store, this.#now());
   }
 
+  /** Rows of an hour that are not stored yet. */
+  get unstored(): number {
+    return this.#hours.unstored;
+  }
+
   #sampleOf(facts: JudgedFacts, draw: number): RequestSample {
     const { values, network, request, rule } = facts;
     return {

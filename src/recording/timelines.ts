@@ -41,6 +41,7 @@ export interface TimelineOptions {
 /** One per HTTP thread; what `flush` stores is for people to look at, and is never scored. */
 export class Timelines {
   readonly #options: TimelineOptions;
+  #lost = 0;
   #accepted: Accepted[] = [];
   /** One in this many sessions is followed: a power of two, so a session that is followed at a larger value is also followed at a smaller one. */
   #share = 1;
@@ -79,7 +80,18 @@ export class Timelines {
     if (this.#accepted.length === 0) return;
     const pieces = this.#accepted.map((each) => this.#pieceOf(each)).filter((piece) => piece !== null);
     this.#accepted = [];
-    if (pieces.length > 0) await store.recorded.timelines.fold(pieces, sessionsMax);
+    if (pieces.length === 0) return;
+    try {
+      await store.recorded.timelines.fold(pieces, sessionsMax);
+    } catch (error) {
+      this.#lost += pieces.length;
+      throw error;
+    }
+  }
+
+  /** Batches whose entries could not be stored, since the start. */
+  get lost(): number {
+    return this.#lost;
   }
 
   /** Removes timelines that an earlier start with another option has kept. */

@@ -130,6 +130,11 @@ export class TrafficValues implements TrafficObserver {
     return this.#hours.flush(this.#store, this.#now());
   }
 
+  /** Rows of an hour that are not stored yet. */
+  get unstored(): number {
+    return this.#hours.unstored;
+  }
+
   /**
    * Above the bound all hours are ended, so that the next flush stores and forgets them; what can't be stored is first held to fewer values, then
    * forgotten, the oldest first.

@@ -184,10 +184,17 @@ export async function startServer(
     clearInterval(watching);
     for (const timer of flushing) clearInterval(timer);
     meters.stop();
+    const { traffic, blocks, judgedRecords, timelines } = services;
+    const timelinesLost = timelines.lost;
     await Promise.all([flush(true), services.flushBlocks(true), services.tokenUses.flush()]);
-    const { unstored } = services.traffic;
-    if (unstored > 0)
-      log.error({ verdicts: unstored }, "counts of verdicts are lost: the store took none before the end");
+    const lost = {
+      verdicts: traffic.unstored,
+      blocks: blocks.unstored,
+      judgedRows: judgedRecords.unstored,
+      timelineBatches: timelines.lost - timelinesLost,
+    };
+    if (Object.values(lost).some((count) => count > 0))
+      log.error(lost, "what is counted here is lost: the store did not take it before the end");
     await services.alerting
       .close()
       .catch((err: unknown) => outages.failed(err, "counts for baselines could not be stored"));

@@ -28,7 +28,7 @@ export function buildServices(parts: ThreadParts) {
   const { reads, onFailure } = thread;
   const { credentials, accounts, projects } = controlPlane;
   const { reverseDns, agentRefresh, network } = visitors;
-  const { traffic, judgedRecords, flushBlocks, timelines, tokenUses, feed } = recording;
+  const { traffic, judgedRecords, blocks, flushBlocks, timelines, tokenUses, feed } = recording;
   return {
     reads,
     onFailure,
@@ -40,6 +40,7 @@ export function buildServices(parts: ThreadParts) {
     network,
     traffic,
     judgedRecords,
+    blocks,
     flushBlocks,
     timelines,
     tokenUses,

@@ -133,7 +133,9 @@ async function counts(blocks: Blocks, projectId = 1): Promise<number[]> {
 t.test("of a session, rule and minute the first are records, further ones raise the last one's count", async (t) => {
   const { blocks, store } = openTestStore(t, 1);
   for (let index = 0; index < most + 5; index++) record(blocks, block(1, 1, `/${index}`));
+  t.equal(blocks.unstored, most + 5);
   t.equal(await blocks.flush(true), most + 5, "every block is told of");
+  t.equal(blocks.unstored, 0);
   t.same(await counts(blocks), [6, ...Array(most - 1).fill(1)]);
   for (let index = 0; index < 1000; index++) record(blocks, block(1, 1));
   t.equal(await blocks.flush(true), 1000);

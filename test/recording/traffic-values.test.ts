@@ -165,9 +165,11 @@ t.test("a store that can't be written loses no count, and memory stays bounded",
   world.nowMs += hourMs;
   one.onJudged({ ...facts, atMs: world.nowMs });
   await t.rejects(one.flush(), /ENOSPC/);
+  t.ok(one.unstored >= 4, "a stop could say so: values and samples of two hours");
   isFull = false;
   await one.flush();
   await one.flush();
+  t.equal(one.unstored, 0);
   t.equal((await count("host")).total, 2, "each once");
   let samples = 0;
   await reader.visitSamples(1, startMs - hourMs, startMs + 2 * hourMs, slices, () => ++samples > 0);
