@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** By file: its folder below `src/client`. */
-const folders = { "verdictd.py": "python" } as const;
+const folders = { "verdictd.py": "python", "verdictd.php": "php", "verdictd.go": "go" } as const;
 
 /** Throws when a client does not say which version it is. */
 export async function buildClients(root: string): Promise<void> {

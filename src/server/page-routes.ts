@@ -89,7 +89,11 @@ function clientFiles(): Page[] {
     contentType: `${contentType}; charset=utf-8`,
     body: readAsset(`clients/${name}`),
   });
-  return [file("verdictd.py", "Python", "text/x-python")];
+  return [
+    file("verdictd.py", "Python", "text/plain"),
+    file("verdictd.php", "PHP", "text/plain"),
+    file("verdictd.go", "Go", "text/plain"),
+  ];
 }
 
 function consoleFiles(): ConsoleFiles {

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -21,13 +21,6 @@ const adapters = join(root, "test/clients/adapters");
 const served = join(root, "dist/clients");
 const scenarios = JSON.parse(readFileSync(join(root, "test/clients/scenarios.json"), "utf8")) as readonly Scenario[];
 
-/** By name, which scenarios know: the command of the adapter. */
-const clients: Readonly<Record<string, readonly [string, ...string[]]>> = {
-  node: [process.execPath, join(here, "adapters/node.js")],
-  python: ["python3", join(adapters, "adapter.py"), served],
-  "python-asgi": ["python3", join(adapters, "adapter.py"), served, "asgi"],
-};
-
 const running = await startVerdictd(t);
 await running.enableChallenge();
 const front = await startFront(t, running.baseUrl);
@@ -39,15 +32,37 @@ const names = {
   session: running.sessionToken,
 };
 
+/** By name, which scenarios know: the command of the adapter. */
+const clients: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  node: [process.execPath, join(here, "adapters/node.js")],
+  python: ["python3", join(adapters, "adapter.py"), served],
+  "python-asgi": ["python3", join(adapters, "adapter.py"), served, "asgi"],
+  php: ["php", join(adapters, "adapter.php"), served],
+  "php-psr": ["php", join(adapters, "adapter.php"), served, "psr"],
+  go: [goAdapter()],
+};
+
+/** Builds the adapter beside the client's package, and returns its path. */
+function goAdapter(): string {
+  const folder = join(t.testdirName, "go");
+  mkdirSync(join(folder, "verdictd"), { recursive: true });
+  writeFileSync(join(folder, "go.mod"), "module adapter\n\ngo 1.19\n");
+  copyFileSync(join(adapters, "adapter.go"), join(folder, "main.go"));
+  copyFileSync(join(served, "verdictd.go"), join(folder, "verdictd/verdictd.go"));
+  const { status, error, stderr } = spawnSync("go", ["build", "-o", "adapter", "."], { cwd: folder, encoding: "utf8" });
+  if (status !== 0) throw new Error(`go build: ${error?.message ?? stderr}`);
+  return join(folder, "adapter");
+}
+
 /** An adapter's process. */
 class Adapter {
   readonly #child: ChildProcess;
   readonly #lines: AsyncIterator<string>;
 
   constructor(t: Test, [program, ...args]: readonly [string, ...string[]]) {
-    const there = spawnSync(program, ["--version"]);
-    if (there.error !== undefined) throw new Error(`${program} is not installed`);
     this.#child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
+    // Fails the test, as it should where the language is not installed.
+    this.#child.on("error", (error) => t.fail(error.message));
     this.#lines = createInterface({ input: this.#child.stdout! })[Symbol.asyncIterator]();
     const over = once(this.#child, "exit");
     t.teardown(async () => {

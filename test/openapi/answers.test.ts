@@ -179,6 +179,8 @@ t.test("every endpoint answers what the document says, in every status it lists"
     "/challenge.js",
     "/verdictd-client.tgz",
     "/clients/verdictd.py",
+    "/clients/verdictd.php",
+    "/clients/verdictd.go",
     "/openapi.json",
     "/demo",
     "/demo/demo.js",
