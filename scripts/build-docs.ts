@@ -18,6 +18,7 @@ const menu = {
   ],
   "Protect a site": [
     ["integrate", "Integrate"],
+    ["any-language", "From any language"],
     ["requests", "Judging requests"],
     ["challenge", "Challenge"],
     ["protect", "What to protect how"],

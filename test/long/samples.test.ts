@@ -59,6 +59,8 @@ const contains = (words: string) => (sample: Sample) => sample.source.includes(w
 t.test("samples that another test runs", async (t) => {
   for (const [words, where] of Object.entries(elsewhere))
     for (const sample of take(t, contains(words))) t.comment(`${placeOf(sample)}: ${where}`);
+  for (const sample of take(t, ({ mark }) => mark.startsWith("clients: ")))
+    t.comment(`${placeOf(sample)}: test/clients/any-language.test.ts`);
   const marked = take(t, ({ mark }) => /^run\b/.test(mark));
   for (const sample of marked) t.comment(`${placeOf(sample)}: test/docs/readme.test.ts`);
 });
