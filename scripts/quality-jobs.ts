@@ -20,8 +20,8 @@ import { openDisplay } from "./live/display.js";
 import { pause } from "./live/pause.js";
 import { missingTraces } from "./live/traces.js";
 
-/** Reports are at most this late. */
-const lastReportMs = 1200;
+/** Reports are at most a second late, and a busy machine scores them later. */
+const lastReportMs = 3000;
 
 /** A shop and what stands before it. */
 interface Counter {

@@ -29,6 +29,8 @@ export interface ShownPage extends PagePlace {
 export interface ShopVisit {
   readonly url: string;
   readonly judged: Judged[];
+  /** The SDK's reports, by the status that they were answered with. */
+  readonly reports: number[];
   /** Requests that the shop answered itself: `POST /login`. */
   readonly served: Set<string>;
   /** Whether a challenge of the visit was refused a pass. */
@@ -137,6 +139,7 @@ function newVisit(url: string, address: string, tellsPlaces: boolean): KnownVisi
     address,
     tellsPlaces,
     judged: [],
+    reports: [],
     served: new Set(),
     marks: new Set(),
     isRefused: false,
@@ -201,6 +204,7 @@ function forward(origin: string | null, incoming: Request, response: ServerRespo
     const outgoing = httpRequest(origin + incoming.originalUrl, { method: incoming.method, headers }, (answer) => {
       bodyOf(answer, (answered) => {
         const status = answer.statusCode ?? 502;
+        if (incoming.path === "/v1/events") visit.reports.push(status);
         if (incoming.path === "/v1/challenges/solution" || incoming.path === "/v1/challenges") {
           if (status === 403) visit.isRefused = true;
           else if (status === 200 && incoming.path.endsWith("solution")) visit.passes++;

@@ -21,6 +21,7 @@ function shown(outcome: JobOutcome | undefined): string {
   const { result, stop } = outcome;
   if (result === "stopped")
     return stop === null ? "stopped" : `stopped: ${stop.action} of request ${stop.number}, ${stop.atMs} ms`;
+  if (result === "done" && stop !== null) return `done after ${stop.action} of request ${stop.number}`;
   return result === "failed" ? `failed: ${outcome.failure}` : result;
 }
 
@@ -40,6 +41,12 @@ export function stoppedOf(
   return [ran.filter(({ result }) => result === "stopped").length, ran.length];
 }
 
+/** How many were answered with a block or a challenge, those that passed it and went on among them. */
+function metOf(rows: readonly JobRow[], group: GroupName, set: string): number {
+  const outcomes = rows.filter(({ cell }) => cell.group === group).flatMap(({ outcomes }) => outcomes[set] ?? []);
+  return outcomes.filter(({ stop }) => stop !== null).length;
+}
+
 /** The summary by group, and every row. */
 export function renderJobs(rows: readonly JobRow[], sets: readonly string[]): string {
   const names = (Object.keys(groups) as GroupName[]).filter((name) => rows.some(({ cell }) => cell.group === name));
@@ -48,7 +55,7 @@ export function renderJobs(rows: readonly JobRow[], sets: readonly string[]): st
     const own = rows.filter(({ cell }) => cell.group === name);
     const counts = sets.map((set) => {
       const [stopped, ran] = stoppedOf(rows, name, set);
-      return ran === 0 ? "-" : `${stopped} of ${ran}`;
+      return ran === 0 ? "-" : `${stopped} of ${ran} (${metOf(rows, name, set)} met)`;
     });
     const inBotBand = own
       .flatMap(({ outcomes }) => Object.values(outcomes))

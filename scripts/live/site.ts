@@ -36,8 +36,9 @@ export interface SiteVisit {
   /** What the page's own script does besides; set before the page is opened. */
   pageScript: string;
   place: PagePlace | null;
-  /** Challenges that were passed. */
+  /** Challenges that were passed, and refused passes. */
   passes: number;
+  refusals: number;
   /** Resolves once `test` holds; asked again after every request of this visit. Rejects after `ms`. */
   until(test: (visit: SiteVisit) => boolean, what: string, ms: number): Promise<void>;
 }
@@ -110,6 +111,7 @@ function openVisit(url: string, siteKey: string, address: string): OpenVisit {
     pageScript: "",
     place: null,
     passes: 0,
+    refusals: 0,
     until(test, what, ms) {
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
@@ -144,8 +146,9 @@ function forward(
         const status = answer.statusCode ?? 0;
         if (visit && path === "/v1/events" && incoming.method === "POST") {
           record(visit, incoming.headers, body, status, answered);
-        } else if (visit && path === "/v1/challenges/solution" && status === 200) {
-          visit.passes++;
+        } else if (visit && path.startsWith("/v1/challenges")) {
+          if (status === 403) visit.refusals++;
+          else if (status === 200 && path.endsWith("/solution")) visit.passes++;
           for (const check of [...visit.waiting]) check();
         }
         response.writeHead(answer.statusCode ?? 502, answer.headers).end(answered);
