@@ -638,6 +638,14 @@ export const limits = {
   reportEveryMs: 1000,
   /** ms after its end at which a minute is looked at: all threads have told of it. */
   reportLateMs: 2500,
+  /** ms after `reportLateMs` at which the reports of other nodes of a cluster are read. */
+  nodeReportWaitMs: 3000,
+  /** Requests of a minute that a node tells the others of; where there were more, each stands for several. */
+  nodeReportRequestsMax: 2000,
+  /** Bytes of another node's report: several times what such requests take. */
+  nodeReportBytesMax: 16 * MIB,
+  /** ms for which one node of a cluster stores incidents and fires alerts: until its next minute, and some seconds. */
+  incidentLeaseMs: 90_000,
   /** Bytes of lines of an HTTP thread that wait for the event log's file; more are dropped. */
   eventLogBytesMax: 4 * MIB,
   /** Between tries to write an event log that could not be written; its lines meanwhile are dropped. */

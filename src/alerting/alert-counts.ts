@@ -15,8 +15,9 @@ interface Minutes {
 export class AlertCounts {
   readonly #ofAlerts = new Map<number, Minutes>();
 
-  add(matches: readonly AlertMatches[], nowMs: number): void {
-    const minute = Math.floor(nowMs / minuteMs);
+  /** Of the present minute, or of the one before, which another node told of late. */
+  add(matches: readonly AlertMatches[], atMs: number): void {
+    const minute = Math.floor(atMs / minuteMs);
     for (const { alertId, count } of matches) {
       let minutes = this.#ofAlerts.get(alertId);
       if (minutes === undefined) {
@@ -24,7 +25,7 @@ export class AlertCounts {
         this.#ofAlerts.set(alertId, minutes);
       }
       advance(minutes, minute);
-      minutes.counts[minutes.latest % minutesKept]! += count;
+      minutes.counts[minute % minutesKept]! += count;
     }
   }
 

@@ -1,4 +1,4 @@
-/** Tells when a draft of an alert would have fired: from stored incidents, or from stored sessions by the time of their first contact. */
+/** Tells when a draft of an alert would have fired: from stored incidents, or from stored sessions by the time of their first contact and samples of requests. */
 import type { AlertWhen, WhenCount } from "../contract/alerts.js";
 import { minuteMs } from "../contract/durations.js";
 import type { Project } from "../contract/entities.js";

@@ -1,30 +1,24 @@
 /**
  * The part of alerting that one thread of a node does: takes what all HTTP threads report, ends minutes, stores incidents, fires alerts, and has
- * deliveries sent. `start` once, `close` at the end.
+ * deliveries sent. On a cluster the nodes tell each other of each minute, so that each counts the whole traffic; one of them at a time, which has the
+ * lease, stores incidents and fires alerts. `start` once, `close` at the end.
  */
 import type { Alert, Delivery } from "../contract/alerts.js";
 import { minuteMs } from "../contract/durations.js";
 import type { Project } from "../contract/entities.js";
 import type { Incident } from "../contract/incidents.js";
-import type { CountedRequest } from "../incidents/counted-request.js";
 import { IncidentDetector, type ProjectMinute } from "../incidents/detector.js";
 import { limits } from "../limits.js";
 import { yieldToEventLoop } from "../runtime/yield-to-event-loop.js";
-import type { Store } from "../store/store.js";
+import type { NodeReports, Store } from "../store/store.js";
 import { AlertCounts } from "./alert-counts.js";
-import type { AlertMatches } from "./alert-matcher.js";
 import type { Alerts } from "./alerts.js";
 import { StoredBaselineHours } from "./baseline-store.js";
 import { type IncidentLog, isMuted } from "./incident-log.js";
 import { incidentView } from "./incident-view.js";
 import { messageBody } from "./messages.js";
+import { NodeReport, packReport, type ThreadReport, unpackReport } from "./node-report.js";
 import type { AlertSender } from "./sender.js";
-
-/** What one HTTP thread has to tell. Can be posted to other threads. */
-export interface ThreadReport {
-  readonly requests: readonly CountedRequest[];
-  readonly matches: readonly AlertMatches[];
-}
 
 /** Told of what happens, for the event log. */
 export interface AlertingObserver {
@@ -56,10 +50,17 @@ export class AlertingNode {
   readonly #timers: NodeJS.Timeout[] = [];
   #ending: Promise<void> | null = null;
   #minute: number;
+  readonly #report = new NodeReport();
+  /** The minute whose beginning other nodes were told of. */
+  #toldMinute: number;
+  #telling: Promise<void> = Promise.resolve();
+  /** Reports of other nodes that were read, of the last minutes. */
+  #heard = new Map<string, number>();
 
   constructor(parts: AlertingParts) {
     this.#parts = parts;
     this.#minute = minuteOf(parts.now());
+    this.#toldMinute = this.#minute;
     this.#detector = new IncidentDetector({
       hours: new StoredBaselineHours(parts.store),
       pause: yieldToEventLoop,
@@ -78,16 +79,20 @@ export class AlertingNode {
   }
 
   /** Takes a thread's report. */
-  take({ requests, matches }: ThreadReport): void {
-    this.#detector.take(requests);
-    this.#counts.add(matches, this.#parts.now());
+  take(report: ThreadReport): void {
+    this.#detector.take(report.requests);
+    this.#counts.add(report.matches, this.#parts.now());
+    if (this.#parts.store.nodeReports !== undefined) this.#report.add(report);
   }
 
-  /** Takes what this thread has, and ends the minute some seconds after it is over, when all threads have told of it. Never rejects. */
+  /** Takes what this thread has, and ends the minute some seconds after it is over, when all threads and nodes have told of it. Never rejects. */
   tick(): Promise<void> {
     this.take(this.#parts.ownReport());
     const nowMs = this.#parts.now();
-    const minute = minuteOf(nowMs - limits.reportLateMs);
+    const { nodeReports } = this.#parts.store;
+    if (nodeReports !== undefined) this.#tell(nodeReports, minuteOf(nowMs - limits.reportLateMs));
+    const waitMs = nodeReports === undefined ? 0 : limits.nodeReportWaitMs;
+    const minute = minuteOf(nowMs - limits.reportLateMs - waitMs);
     if (minute === this.#minute || this.#ending !== null) return this.#ending ?? Promise.resolve();
     this.#minute = minute;
     this.#ending = this.#endMinute(minute * minuteMs)
@@ -103,13 +108,53 @@ export class AlertingNode {
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     await this.#ending;
+    await this.#telling;
     await this.#detector.close();
     await this.#parts.sender.drain();
   }
 
+  /** Tells the other nodes of the minute that is over. */
+  #tell(reports: NodeReports, minute: number): void {
+    if (minute === this.#toldMinute) return;
+    this.#toldMinute = minute;
+    const report = this.#report.take();
+    if (report.requests.length === 0 && report.matches.length === 0) return;
+    this.#telling = packReport(report)
+      .then((bytes) => reports.put(minute - 1, bytes))
+      .catch((error: unknown) => this.#parts.onFailure(error, "other nodes could not be told of a minute"));
+  }
+
+  /** Takes what the other nodes tell of the minute that ends, and what was late of the one before. */
+  async #hear(reports: NodeReports, minute: number): Promise<void> {
+    for (const each of [minute - 1, minute]) {
+      for (const [node, bytes] of await reports.others(each)) {
+        const name = `${each} ${node}`;
+        if (this.#heard.has(name)) continue;
+        this.#heard.set(name, each);
+        const { requests, matches } = await unpackReport(bytes);
+        this.#detector.take(requests);
+        this.#counts.add(matches, minute * minuteMs);
+        await yieldToEventLoop();
+      }
+    }
+    for (const [name, each] of this.#heard) if (Math.abs(each - minute) > 2) this.#heard.delete(name);
+  }
+
   async #endMinute(nextMs: number): Promise<void> {
     const { incidents, observer, onFailure, store } = this.#parts;
-    for (const minute of await this.#detector.endMinute(nextMs)) {
+    const { nodeReports, leases } = store;
+    if (nodeReports !== undefined) {
+      await this.#hear(nodeReports, minuteOf(nextMs) - 1).catch((error: unknown) =>
+        onFailure(error, "what other nodes told of a minute could not be read"),
+      );
+    }
+    const minutes = await this.#detector.endMinute(nextMs);
+    // The others know as much, and go on where this one stops.
+    if (leases !== undefined && !(await leases.take("incidents", limits.incidentLeaseMs))) {
+      incidents.forget();
+      return;
+    }
+    for (const minute of minutes) {
       try {
         await this.#record(minute);
       } catch (error) {

@@ -39,12 +39,13 @@ export class IncidentLog {
 
   /**
    * Writes what the detector found in a minute. An incident that is open already, by another node or from before a restart, goes on. On a cluster,
-   * counts of those that go on are written every five minutes only. Rejects when the store can't be written.
+   * where each node counts the whole traffic, counts of those that go on are written every five minutes only. Rejects when the store can't be written.
    */
   async record({ projectId, opened, open, ended }: ProjectMinute): Promise<IncidentChanges> {
     const nowMs = this.#now();
     const isQuiet = opened.length === 0 && ended.length === 0;
     const isOnCluster = this.#store.changes !== undefined;
+    const isShared = this.#store.nodeReports !== undefined;
     if (isQuiet && isOnCluster && Math.floor(nowMs / minuteMs) % 5 !== 0) return { opened: [], ended: [] };
     const outcome = await recordControlPlane(this.#store, () => {
       const stored = alertingRowsOf(this.#store, "incident", projectId, true);
@@ -55,7 +56,7 @@ export class IncidentLog {
         if (base === undefined) {
           const name = nameOf(incident.what);
           const going = stored.find(({ endedAt, what }) => endedAt === null && nameOf(what) === name);
-          base = going ?? this.#newBase(incident);
+          base = going === undefined ? this.#newBase(incident) : isShared ? without(going, incident) : going;
           counted.set(incident, base);
         }
         const before = findRow(this.#store, "incident", projectId, base.id);
@@ -75,6 +76,11 @@ export class IncidentLog {
     for (const [incident, base] of outcome.counted) this.#followed.set(incident, base);
     for (const incident of ended) this.#followed.delete(incident);
     return outcome;
+  }
+
+  /** Another node writes them from now on. */
+  forget(): void {
+    this.#followed.clear();
   }
 
   /** Ends open incidents whose node does not write them any more. Resolves with them. */
@@ -164,6 +170,26 @@ export class IncidentLog {
       },
     };
   }
+}
+
+/** What the other node had counted before this one began to count the same traffic. */
+function without(going: Counted, { count, bands, actions, ruleWould }: OpenIncident): Counted {
+  const less = (one: number, other: number): number => Math.max(0, one - other);
+  const rest = (one: IncidentCounts, other: IncidentCounts): IncidentCounts =>
+    Object.fromEntries(Object.entries(one).map(([name, value]) => [name, less(value, other[name] ?? 0)]));
+  return {
+    id: going.id,
+    startedAt: going.startedAt,
+    count: less(going.count, count),
+    peakPerMinute: going.peakPerMinute,
+    bands: rest(going.bands, bands),
+    actions: rest(going.actions, actions),
+    ruleWould: {
+      newly_blocked: less(going.ruleWould.newly_blocked, ruleWould.newly_blocked),
+      likely_human: less(going.ruleWould.likely_human, ruleWould.likely_human),
+      logged_in: less(going.ruleWould.logged_in, ruleWould.logged_in),
+    },
+  };
 }
 
 function added(one: IncidentCounts, other: IncidentCounts): IncidentCounts {

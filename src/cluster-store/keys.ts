@@ -34,6 +34,7 @@ import type { SessionTable } from "../store/keys.js";
  * | vd{config}nodes                       | hash   | nodes that follow it: how often each said so, revision that it has |
  * | vd{config}serving                     | hash   | nodes that run, also those that can't follow it: how often each said so |
  * | vd{config}audit:log                   | hash   | changes of an account's configuration by id, as JSON; `last`: the last id |
+ * | vd{n-k}reports:minute                 | hash   | by node, what it tells the others of a minute; expires after minutes |
  * | vd{config}lease:name                  | string | the node that does this work for all; expires                     |
  * | vd{config}sweeper                     | string | a node removes what has outlived its time; expires before the next one does |
  *
@@ -218,6 +219,11 @@ export const lastAuditField = "last";
 /** The row with the node that does the work of this name for all nodes. */
 export function leaseRow(name: string): string {
   return `vd{config}lease:${name}`;
+}
+
+/** The row with what nodes tell each other of a minute since the epoch; rows are spread over the slots. */
+export function nodeReportsRow(minute: number): string {
+  return `vd{n-${minute % 16}}reports:${minute}`;
 }
 
 /** The configuration, in one slot: its head, its rows, its latest changes, the nodes that follow it. */

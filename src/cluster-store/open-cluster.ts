@@ -13,6 +13,7 @@ import type { Store } from "../store/store.js";
 import { StoreError } from "../store/store-error.js";
 import { hasStore } from "../store/store-file.js";
 import { ClusterLeases } from "./cluster-leases.js";
+import { ClusterNodeReports } from "./cluster-node-reports.js";
 import { ConfigFollower } from "./config/config-follower.js";
 import { storedPosition } from "./config/config-mirror.js";
 import { ConfigState } from "./config/config-state.js";
@@ -213,7 +214,12 @@ export async function openCluster(choice: ClusterChoice, thread: NodeThread): Pr
   return {
     client,
     url,
-    store: { ...config.store, leases: new ClusterLeases(client), close: stop },
+    store: {
+      ...config.store,
+      leases: new ClusterLeases(client),
+      nodeReports: new ClusterNodeReports(client),
+      close: stop,
+    },
     configAgeMs: () => state.ageMs,
     controlPlaneFault,
   };

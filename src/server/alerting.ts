@@ -2,11 +2,13 @@
 import type { MessagePort } from "node:worker_threads";
 import { AlertMatcher } from "../alerting/alert-matcher.js";
 import type { PastMatches } from "../alerting/alert-test.js";
-import { AlertingNode, type AlertingObserver, type ThreadReport } from "../alerting/alerting-node.js";
+import { AlertingNode, type AlertingObserver } from "../alerting/alerting-node.js";
 import { Alerts } from "../alerting/alerts.js";
 import { Channels } from "../alerting/channels.js";
 import { IncidentLog } from "../alerting/incident-log.js";
+import type { ThreadReport } from "../alerting/node-report.js";
 import { AlertSender } from "../alerting/sender.js";
+import { askedSample } from "../control-plane/sample-search.js";
 import { RequestReporter } from "../incidents/reporter.js";
 import { limits } from "../limits.js";
 import { urlHost } from "../net/url-host.js";
@@ -21,7 +23,7 @@ import type { VisitorFacts } from "./visitor-facts.js";
 /** The services that `buildAlerting` returns. */
 export type Alerting = ReturnType<typeof buildAlerting>;
 
-/** Sessions that a test of an alert reads at most. */
+/** Sessions that a test of an alert reads at most; samples are bounded by what is kept. */
 const testedSessionsMax = 10_000;
 
 /** Observes judged traffic from now on. The node's part begins with `startNode`, in one thread; others report with `startReports`. */
@@ -29,7 +31,7 @@ export function buildAlerting(
   thread: ThreadContext,
   { sessions }: ControlPlane,
   { addresses, declaredBotOf }: VisitorFacts,
-  { judged }: Recording,
+  { judged, judgedRecords, trafficReader }: Recording,
   observer: AlertingObserver = silent,
 ) {
   const { config, log, store, reads, now } = thread;
@@ -50,8 +52,22 @@ export function buildAlerting(
   const linkOf = (projectId: number): string => `${consoleAddress(config)}#/overview?project=${projectId}`;
   const pastMatches: PastMatches = async (project, when, range, onMatch, slices) => {
     const compiled = compileRule(when.expression);
-    if (isRuleFault(compiled) || when.subject === "request") return { evaluated: 0 };
+    if (isRuleFault(compiled)) return { evaluated: 0 };
     let evaluated = 0;
+    if (when.subject !== "session") {
+      // Where it can't be stored (a full disk), what was stored before is read.
+      await judgedRecords.flush().catch((err: unknown) => onFailure(err, "samples could not be stored"));
+      const { fromMs, untilMs } = range;
+      const isWhole = await trafficReader.visitSamples(project.id, fromMs, untilMs, slices, (sample) => {
+        evaluated++;
+        const asked = askedSample(sample, addresses.listsOf);
+        const input = ruleInput({ ...asked, project, rules: [], nowMs: sample.atMs });
+        if (input !== null && compiled.matches(input)) onMatch(sample.atMs, sample.weight);
+        return true;
+      });
+      if (!isWhole) return "aborted";
+    }
+    if (when.subject === "request") return { evaluated };
     const visited = await sessions.visitSince(project.id, range, testedSessionsMax, slices, ({ state }) => {
       evaluated++;
       const { verifiedBot, firstSeenMs, last } = state;

@@ -30,6 +30,13 @@ export interface Leases {
   take(name: string, ms: number): Promise<boolean>;
 }
 
+/** What nodes tell each other of a minute since the epoch. Both reject with `unavailable` when nobody can say. */
+export interface NodeReports {
+  put(minute: number, report: Buffer): Promise<void>;
+  /** Those of other nodes that are there by now, by node. */
+  others(minute: number): Promise<ReadonlyMap<string, Buffer>>;
+}
+
 /** One environment a data directory, opened by every thread and command; layouts of keys and rows are in `keys.ts`. */
 export interface Store extends SessionTables {
   readonly revision: Database<Buffer, number>;
@@ -72,6 +79,8 @@ export interface Store extends SessionTables {
   readonly recorded: RecordedRows;
   /** Absent on one host, where nobody else does the work. */
   readonly leases?: Leases;
+  /** Absent on one host. */
+  readonly nodeReports?: NodeReports;
   close(): Promise<void>;
 }
 

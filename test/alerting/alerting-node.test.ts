@@ -1,11 +1,12 @@
 /** The whole way from judged requests to a receiver, on a clock of the test's own: incidents stored, alerts fired, deliveries sent and repeated. */
 import { createHmac } from "node:crypto";
 import t, { type Test } from "tap";
-import { AlertingNode, type ThreadReport } from "../../src/alerting/alerting-node.js";
+import { AlertingNode } from "../../src/alerting/alerting-node.js";
 import { deliveriesOf } from "../../src/alerting/alerting-rows.js";
 import { Alerts } from "../../src/alerting/alerts.js";
 import { Channels } from "../../src/alerting/channels.js";
 import { IncidentLog } from "../../src/alerting/incident-log.js";
+import type { ThreadReport } from "../../src/alerting/node-report.js";
 import { AlertSender } from "../../src/alerting/sender.js";
 import type { Delivery } from "../../src/contract/alerts.js";
 import { minuteMs } from "../../src/contract/durations.js";
@@ -75,6 +76,7 @@ async function startNode(t: Test) {
     sender,
     newSender,
     settled,
+    faults,
     happened,
     /** Lets minutes pass, each with this report. */
     minutes: async (count: number, report: (atMs: number) => ThreadReport = () => nothing): Promise<void> => {
@@ -245,4 +247,26 @@ t.test("a sender that died leaves a delivery to the next, and a clock that went 
   await node.sender.look();
   await hook.until(1);
   await node.idle();
+});
+
+t.test("a disk that is full delays an incident and its alert, and loses neither", async (t) => {
+  const node = await startNode(t);
+  const { project, alerts, channels, store, incidents } = node;
+  const hook = await startReceiver(t);
+  const channel = good(await channels.create(project, { kind: "webhook", url: hook.url }));
+  good(await alerts.create(project, { name: "Attack", when: { incident: true }, channel_ids: [channel.id] }));
+  const full = Object.assign(Object.create(store.root) as typeof store.root, {
+    childTransaction: () => Promise.reject(new Error("ENOSPC: no space left on device")),
+  });
+  const { root } = store;
+  Object.assign(store, { root: full });
+  await node.minutes(3, attack(project.id, 120));
+  Object.assign(store, { root });
+  t.same(node.happened, []);
+  t.ok(node.faults.length > 0, "the log says why");
+  node.faults.length = 0;
+  await node.minutes(1, attack(project.id, 120));
+  t.same(node.happened, ["began", "alert Attack"]);
+  t.match(good(incidents.page(project.id, true, 50, null)).rows, [{ count: 480 }]);
+  await hook.until(1);
 });

@@ -97,3 +97,15 @@ t.test("bad bodies are refused as those of a change are", async (t) => {
     t.same([status, json.code], [422, "INVALID_PAYLOAD"], JSON.stringify(body));
   }
 });
+
+t.test("a draft of an alert is tested on requests without a session, on sessions, or on both", async (t) => {
+  // An alert is asked at the end of each minute: that of this one is still to come.
+  const to = new Date(Date.now() + 120_000).toISOString();
+  const tested = async (expression: string, count: number, subject: string) =>
+    (await project.control("POST", "/alerts/test", { when: { expression, count, minutes: 60, subject }, to })).json;
+  const bots = 'agent == "curl"';
+  t.match(await tested(bots, 3, "request"), { fired_at: [/./], evaluated: 4 });
+  t.match(await tested(bots, 4, "request"), { fired_at: [] });
+  t.match(await tested(bots, 3, "session"), { fired_at: [], evaluated: 1 });
+  t.match(await tested('band == "likely_human"', 2, "all"), { fired_at: [/./], evaluated: 5 });
+});

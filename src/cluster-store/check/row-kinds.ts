@@ -202,6 +202,12 @@ const otherKinds = [
     fault: ([leftMs]) => (isGone(leftMs) ? null : lifeFault(leftMs)),
   },
   {
+    name: "node reports",
+    pattern: /^n-\d+\}reports:\d+$/,
+    ask: ({ key }) => [expiryOf(key)],
+    fault: ([leftMs]) => (isGone(leftMs) ? null : lifeFault(leftMs)),
+  },
+  {
     name: "leases",
     pattern: /^config\}lease:[\w-]+$/,
     ask: ({ key }) => [expiryOf(key)],

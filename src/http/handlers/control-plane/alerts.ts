@@ -103,7 +103,8 @@ export function alertRoutes(services: AlertServices): ProjectRoute[] {
         tag: "control plane",
         summary: "When a draft of an alert would have fired",
         description:
-          "From what is stored: the project's incidents, or its sessions, each at its first contact, at most 10,000 of them. Default: the last 24 hours. " +
+          "From what is stored: the project's incidents, or its sessions, each at its first contact, at most 10,000 of them, and samples of requests without a " +
+          "session, each for as many as it stands for. Default: the last 24 hours. " +
           "Nothing is stored or sent.",
         body: "AlertTestBody",
         answers: { 200: "AlertTestAnswer" },
