@@ -4,6 +4,8 @@
  */
 import { leavePromise } from "../client/hooks.js";
 import { checkKinds, checkOptionNames, type OptionKind } from "../contract/option-names.js";
+import { pageLanguage } from "./challenge-texts.js";
+import { denialTexts } from "./denial-texts.js";
 
 /** Why a visitor is refused: the texts of the page and the code of the JSON go by it. */
 export type DenialKind = "block" | "challenge";
@@ -65,32 +67,36 @@ export interface DenialResponse {
   readonly body: string;
 }
 
-const defaults: Readonly<Record<DenialKind, Required<DenialTexts>>> = {
-  block: {
-    title: "Access denied",
-    message: "This request looks automated, so it was not let through.",
-    contact: "If you think this is a mistake, contact the site's support and give them the reference below.",
-  },
-  challenge: {
-    title: "Please confirm that you are a person",
-    message: "This request may be automated, and this page could not confirm otherwise.",
-    contact: "Reload the page to try again. If that does not help, give the site's support the reference below.",
-  },
-};
-
 /** Of the built-in page; the policy names its hash, so a changed style needs `styleHash` changed too (a test says so). */
 export const denialStyle =
-  "body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:15vh auto;padding:0 1rem}code{user-select:all}";
-const styleHash = "sha256-Hw2Kid0Y0Msm3EIItaiyVf+1DTMkRTCpbbNy96Nce0k=";
+  ":root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:15vh auto;padding:0 1rem;overflow-wrap:anywhere}" +
+  "code{user-select:all}";
+const styleHash = "sha256-O7ULQecj8dvh6R4CuKG8LlK7Wc23W+KS/mxlc0LcKp4=";
 
 const contentSecurityPolicy = `default-src 'none'; style-src '${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 const codes: Readonly<Record<DenialKind, string>> = { block: "REQUEST_BLOCKED", challenge: "CHALLENGE_REQUIRED" };
 
+/** What the page may show beside the reasons: absent, or "", for what is not known. */
+export interface DenialVisitor {
+  /** The host that was asked for: the site's name. */
+  readonly site?: string | undefined;
+  /** The words are in the language that it prefers, unless a site has words of its own. */
+  readonly acceptLanguage?: string | undefined;
+}
+
 /** The answer for a visitor who sent this `Accept`. Always 403, never cached. Never throws. */
-export function denialResponse(denial: Denial, accept: string, pages: DenialPages = {}): DenialResponse {
+export function denialResponse(
+  denial: Denial,
+  accept: string,
+  pages: DenialPages = {},
+  { site = "", acceptLanguage = "" }: DenialVisitor = {},
+): DenialResponse {
   const isPage = accept.includes("text/html");
-  const texts = textsOf(denial.kind, pages[denial.kind] ?? {});
+  const own = pages[denial.kind] ?? {};
+  // Programs read English, and words of the site's own stand among no other language.
+  const language = isPage && Object.keys(own).length === 0 ? pageLanguage(acceptLanguage) : "en";
+  const texts = textsOf(denial.kind, own, language);
   const headers: Record<string, string> = {
     "Content-Type": isPage ? "text/html; charset=utf-8" : "application/json; charset=utf-8",
     "Cache-Control": "no-store",
@@ -102,11 +108,15 @@ export function denialResponse(denial: Denial, accept: string, pages: DenialPage
   if (denial.kind === "challenge") headers["X-Verdict-Action"] = "challenge";
   if (verdictId !== "") headers["X-Verdict-Id"] = verdictId;
   const shown: Denial = { kind: denial.kind, verdictId };
-  return { status: 403, headers, body: isPage ? page(shown, texts, pages.render) : json(shown, texts) };
+  return {
+    status: 403,
+    headers,
+    body: isPage ? page(shown, texts, { language, site }, pages.render) : json(shown, texts),
+  };
 }
 
-function textsOf(kind: DenialKind, { title, message, contact }: DenialTexts): Required<DenialTexts> {
-  const own = defaults[kind];
+function textsOf(kind: DenialKind, { title, message, contact }: DenialTexts, language: string): Required<DenialTexts> {
+  const own = denialTexts[language]![kind];
   return { title: title ?? own.title, message: message ?? own.message, contact: contact ?? own.contact };
 }
 
@@ -124,7 +134,12 @@ function json({ kind, verdictId }: Denial, { title, message }: Required<DenialTe
   });
 }
 
-function page(denial: Denial, texts: Required<DenialTexts>, render: DenialPages["render"]): string {
+function page(
+  denial: Denial,
+  texts: Required<DenialTexts>,
+  { language, site }: { readonly language: string; readonly site: string },
+  render: DenialPages["render"],
+): string {
   try {
     const own: unknown = render?.(denial);
     if (typeof own === "string") return own;
@@ -132,9 +147,13 @@ function page(denial: Denial, texts: Required<DenialTexts>, render: DenialPages[
   } catch {
     // The built-in page will do.
   }
-  const reference = denial.verdictId === "" ? "" : `<p>Reference: <code>${escapeHtml(denial.verdictId)}</code></p>\n`;
+  const reference =
+    denial.verdictId === ""
+      ? ""
+      : `<p>${denialTexts[language]!.reference} <code>${escapeHtml(denial.verdictId)}</code></p>\n`;
+  const name = site === "" ? "" : `<p>${escapeHtml(site)}</p>\n`;
   return `<!doctype html>
-<html lang="en">
+<html lang="${language}" dir="${language === "ar" ? "rtl" : "ltr"}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta name="robots" content="noindex">
@@ -142,7 +161,7 @@ function page(denial: Denial, texts: Required<DenialTexts>, render: DenialPages[
 <style>${denialStyle}</style>
 <main>
 <h1>${escapeHtml(texts.title)}</h1>
-<p>${escapeHtml(texts.message)}</p>
+${name}<p>${escapeHtml(texts.message)}</p>
 <p>${escapeHtml(texts.contact)}</p>
 ${reference}</main>
 </html>

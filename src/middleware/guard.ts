@@ -262,8 +262,10 @@ export class Guard<Challenge> {
   async step(visit: Visit, accept: string, acceptLanguage: string): Promise<Step> {
     const { action, requestId } = visit.verdict;
     const verdictId = requestId ?? "";
+    const visitor = { site: visit.context.host, acceptLanguage };
+    const { pages } = this.#options;
     if (action === "block") {
-      return { step: "respond", response: denialResponse({ kind: "block", verdictId }, accept, this.#options.pages) };
+      return { step: "respond", response: denialResponse({ kind: "block", verdictId }, accept, pages, visitor) };
     }
     if (action === "delay") await this.#delay();
     if (action !== "challenge") return goOn;
@@ -283,7 +285,7 @@ export class Guard<Challenge> {
       return challenged(challengeResponse(page, accept));
     }
     if (this.#options.challenge === "page") {
-      return challenged(denialResponse({ kind: "challenge", verdictId }, accept, this.#options.pages));
+      return challenged(denialResponse({ kind: "challenge", verdictId }, accept, pages, visitor));
     }
     if (this.challenge !== null) return { step: "challenge" };
     this.#tellOfChallenge();

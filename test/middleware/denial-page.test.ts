@@ -1,7 +1,9 @@
 /** Holds what a visitor sees who is not let through: escaped, under a strict policy, with the verdict's id and no more. */
 import { createHash } from "node:crypto";
 import t from "tap";
-import { denialResponse, denialStyle } from "../../src/middleware/denial-page.js";
+import { challengeTexts } from "../../src/middleware/challenge-texts.js";
+import { denialResponse, denialStyle, escapeHtml } from "../../src/middleware/denial-page.js";
+import { denialTexts } from "../../src/middleware/denial-texts.js";
 
 const html = "text/html,application/xhtml+xml";
 const block = { kind: "block", verdictId: "abc-1" } as const;
@@ -47,6 +49,28 @@ t.test("a page of one's own replaces the built-in one, unless it throws or is no
   }
   t.equal(denialResponse(block, html, { contentSecurityPolicy: "x" }).headers["Content-Security-Policy"], "x");
 });
+
+t.test(
+  "the page speaks the challenge page's languages, names the site, and leaves a site's own words alone",
+  async (t) => {
+    t.same(Object.keys(denialTexts), Object.keys(challengeTexts));
+    for (const [language, texts] of Object.entries(denialTexts)) {
+      for (const kind of ["block", "challenge"] as const) {
+        const visitor = { site: "shop.example", acceptLanguage: `${language};q=0.9, xx` };
+        const { body } = denialResponse({ kind, verdictId: "abc-1" }, html, {}, visitor);
+        t.match(body, `<html lang="${language}" dir="${language === "ar" ? "rtl" : "ltr"}">`);
+        for (const text of Object.values(texts[kind])) t.ok(body.includes(escapeHtml(text)), `${language}: ${text}`);
+        t.ok(body.includes(`<p>${texts.reference} <code>abc-1</code></p>`));
+        t.ok(body.includes("<p>shop.example</p>"));
+      }
+    }
+    const visitor = { site: "<b>", acceptLanguage: "de" };
+    const { body } = denialResponse(block, html, { block: { title: "Stop" } }, visitor);
+    t.match(body, '<html lang="en"');
+    t.ok(body.includes("looks automated") && body.includes("<p>&lt;b&gt;</p>"));
+    t.match(denialResponse(block, "application/json", {}, visitor).body, "looks automated", "programs read English");
+  },
+);
 
 t.test("what is no browser gets JSON", async (t) => {
   for (const accept of ["", "*/*", "application/json"]) {

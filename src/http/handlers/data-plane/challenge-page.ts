@@ -141,7 +141,8 @@ function pageOf(
   const accept = header("accept");
   const verdictId = page.verdict_id ?? requestId;
   if (kind === "block" || challenge?.enabled !== true || siteKey === null) {
-    return denialResponse({ kind, verdictId }, accept, page.texts === undefined ? {} : { [kind]: page.texts });
+    const visitor = { site: context.host, acceptLanguage: header("accept-language") };
+    return denialResponse({ kind, verdictId }, accept, page.texts === undefined ? {} : { [kind]: page.texts }, visitor);
   }
   const own = {
     siteKey,

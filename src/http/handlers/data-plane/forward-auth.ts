@@ -246,7 +246,8 @@ function verdictReply(
   const status = statusOfAction[verdict.action];
   const cookies: [string, string][] = freshToken === null ? [] : [cookieHeader(freshToken, headers)];
   if (status === 204) return { status, headers: [...verdictHeaders(verdict), ...agentHeader(agent), ...cookies] };
-  const denial = status === 401 ? challengeOf(holder, headers, context, requestId) : blockOf(headers, requestId);
+  const denial =
+    status === 401 ? challengeOf(holder, headers, context, requestId) : blockOf(headers, context, requestId);
   // Every answer has the second and third. Traefik sends all headers of such an answer to the visitor, who is told no score.
   const {
     "Content-Type": contentType,
@@ -266,8 +267,9 @@ function verdictReply(
   };
 }
 
-function blockOf(headers: SentHeaders, verdictId: string): DenialResponse {
-  return denialResponse({ kind: "block", verdictId }, headers.get("accept") ?? "");
+function blockOf(headers: SentHeaders, { host: site }: RequestContext, verdictId: string): DenialResponse {
+  const visitor = { site, acceptLanguage: headers.get("accept-language") };
+  return denialResponse({ kind: "block", verdictId }, headers.get("accept") ?? "", {}, visitor);
 }
 
 /** Uses verdictd's own challenge if the project has it; otherwise the page says that there is none. */
@@ -278,10 +280,10 @@ function challengeOf(
   verdictId: string,
 ): DenialResponse {
   const accept = headers.get("accept") ?? "";
-  if (project.challenge?.enabled !== true || project.siteKey === null) {
-    return denialResponse({ kind: "challenge", verdictId }, accept);
-  }
   const acceptLanguage = headers.get("accept-language") ?? "";
+  if (project.challenge?.enabled !== true || project.siteKey === null) {
+    return denialResponse({ kind: "challenge", verdictId }, accept, {}, { site, acceptLanguage });
+  }
   const { siteKey } = project;
   const { scriptOrigin = "", pathPrefix = "" } = project.challenge;
   const page = {
