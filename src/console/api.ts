@@ -23,6 +23,7 @@ import type {
   MemberCreatedAnswer,
   MembersAnswer,
   OldKeysEndedAnswer,
+  ProjectRow,
   ProjectsAnswer,
   RequestScoringAnswer,
   RotatedKeyAnswer,
@@ -31,6 +32,7 @@ import type {
   ScoringAnswer,
   ScoringEnabledAnswer,
   SettingsAnswer,
+  SettingsTestAnswer,
   TokenCreatedAnswer,
   TokenRevokedAnswer,
   TokensAnswer,
@@ -47,6 +49,7 @@ import type {
   RuleChangeBody,
   RuleTestBody,
   SettingsBody,
+  SettingsTestBody,
   TokenBody,
 } from "../contract/control.js";
 import type { Role } from "../contract/entities.js";
@@ -97,6 +100,7 @@ export class Api {
   account = () => this.#ask<AccountAnswer>("GET", "/v1/account");
   user = () => this.#ask<UserAnswer>("GET", "/user");
   usage = () => this.#ask<UsageAnswer>("GET", "/v1/usage");
+  createProject = (name: string) => this.#ask<ProjectRow>("POST", "/v1/projects", { name });
   projects = () => this.#ask<ProjectsAnswer>("GET", "/v1/projects");
   detections = () => this.#ask<DetectionsAnswer>("GET", "/v1/detections");
   verifiedBots = () => this.#ask<VerifiedBotsAnswer>("GET", "/v1/verified-bots/export");
@@ -126,6 +130,9 @@ export class Api {
     this.#ask<OldKeysEndedAnswer>("POST", `${of(project)}/scoring/end-old-keys`, { type });
   changeSettings = (project: number, body: SettingsBody) =>
     this.#ask<SettingsAnswer>("PUT", `${of(project)}/scoring/settings`, body);
+
+  testSettings = (project: number, body: SettingsTestBody, signal: AbortSignal) =>
+    this.#askInTurn<SettingsTestAnswer>(`${of(project)}/scoring/settings/test`, body, signal);
 
   challenge = (project: number) => this.#ask<ChallengeSettingsAnswer>("GET", `${of(project)}/challenge`);
   changeChallenge = (project: number, body: ChallengeSettingsBody) =>

@@ -13,9 +13,11 @@ import { ChangesPage } from "./pages/changes.js";
 import { CrawlersPage } from "./pages/crawlers.js";
 import { ExceptionsPage } from "./pages/exceptions.js";
 import { ExplorePage } from "./pages/explore.js";
+import { Finder, useFinderKey } from "./pages/finder.js";
 import { KeysPage } from "./pages/keys.js";
 import { MembersPage } from "./pages/members.js";
 import { OverviewPage } from "./pages/overview.js";
+import { ProjectsPage } from "./pages/projects.js";
 import { RuleEditorPage } from "./pages/rule-editor.js";
 import { RulesPage } from "./pages/rules.js";
 import { SessionPage } from "./pages/session.js";
@@ -26,24 +28,42 @@ import { TokensPage } from "./pages/tokens.js";
 import { UsagePage } from "./pages/usage.js";
 import { Fault, PageTitle } from "./parts.js";
 import { useResource } from "./resource.js";
+import { shareToken, tellSignedOut, tokenOfOtherTabs } from "./tabs.js";
+import { zone } from "./words.js";
 
 /** The root of the page. Another token mounts the frame anew, so that nothing loaded with one token is shown to the next. */
 export function App() {
   const [token, setToken] = useState(storedToken);
   const [notice, setNotice] = useState<string | null>(null);
+  /** Whether another tab may still hand over its token. */
+  const [isAsking, setAsking] = useState(token === null);
   const signOut = useCallback((why: string | null) => {
+    const held = storedToken();
+    if (why === null && held !== null) tellSignedOut(held);
     forgetToken();
     // Who signs out of their own accord leaves no trace of what was open; who is put out finds it again.
     if (why === null) history.replaceState(null, "", hashOf("overview"));
     setNotice(why);
     setToken(null);
   }, []);
+  const signIn = (given: string) => {
+    storeToken(given);
+    setNotice(null);
+    setToken(given);
+  };
+  useEffect(() => {
+    if (!isAsking) return;
+    void tokenOfOtherTabs().then((given) => {
+      if (given !== null) signIn(given);
+      setAsking(false);
+    });
+  }, []);
+  useEffect(() => {
+    if (token === null) return;
+    return shareToken(token, () => signOut("You signed out in another tab."));
+  }, [token]);
   if (token === null) {
-    const signIn = (given: string) => {
-      storeToken(given);
-      setNotice(null);
-      setToken(given);
-    };
+    if (isAsking) return <main class="sign-in" aria-busy="true" />;
     return <SignInPage notice={notice} onSignIn={signIn} />;
   }
   return <Frame key={token} token={token} signOut={signOut} />;
@@ -62,6 +82,7 @@ const projectPages: readonly (readonly [PageName, string])[] = [
   ["keys", "Keys"],
 ];
 const accountPages: readonly (readonly [PageName, string])[] = [
+  ["projects", "Projects"],
   ["bots", "Verified bots"],
   ["members", "Members"],
   ["tokens", "Account tokens"],
@@ -83,8 +104,12 @@ function Frame({ token, signOut }: { readonly token: string; readonly signOut: (
   useEffect(() => {
     if (project === undefined) return;
     storeProject(project.id);
-    if (projects.length > 1 && place.project === null) replaceHash(hashOfProject(project.id));
+    // The address may have got a project since: a change of it is told a moment later.
+    const isNamed = new URLSearchParams(location.hash.split("?")[1]).has("project");
+    if (projects.length > 1 && place.project === null && !isNamed) replaceHash(hashOfProject(project.id));
   }, [project, place]);
+  const [isFinding, setFinding] = useState(false);
+  useFinderKey(() => setFinding(true));
   const choose = (id: number) => {
     location.hash = hashOf(place.page ?? "overview", undefined, {}, id);
   };
@@ -98,8 +123,17 @@ function Frame({ token, signOut }: { readonly token: string; readonly signOut: (
         projects={projects}
         chosen={project?.id}
         onChoose={choose}
+        onFind={() => setFinding(true)}
         onSignOut={() => signOut(null)}
       />
+      {isFinding && (
+        <Finder
+          api={api}
+          project={project?.id ?? null}
+          pages={[...(project === undefined ? [] : projectPages), ...accountPages]}
+          onClose={() => setFinding(false)}
+        />
+      )}
       <nav aria-label="Pages">
         <Links title="Project pages" pages={projectPages} open={place.page} />
         <Links title="Account pages" pages={accountPages} open={place.page} />
@@ -113,10 +147,11 @@ function Frame({ token, signOut }: { readonly token: string; readonly signOut: (
               place={place}
               api={api}
               project={project}
-              hasProjects={projects.length > 0}
+              projects={projects}
               signOut={signOut}
-              onProjects={() => void home.reload()}
+              onProjects={home.reload}
             />
+            <p class="dim zone">Times are in {zone()}.</p>
           </AccessContext.Provider>
         )}
       </main>
@@ -138,10 +173,11 @@ interface TopBarProperties {
   readonly projects: readonly ProjectRow[];
   readonly chosen: number | undefined;
   readonly onChoose: (id: number) => void;
+  readonly onFind: () => void;
   readonly onSignOut: () => void;
 }
 
-function TopBar({ account, projects, chosen, onChoose, onSignOut }: TopBarProperties) {
+function TopBar({ account, projects, chosen, onChoose, onFind, onSignOut }: TopBarProperties) {
   return (
     <header class="top">
       <span class="brand">verdictd</span>
@@ -159,6 +195,9 @@ function TopBar({ account, projects, chosen, onChoose, onSignOut }: TopBarProper
         </label>
       )}
       <span class="account">{account === undefined ? "" : `${account.name}, ${account.role ?? "no role"}`}</span>
+      <button type="button" class="quiet find" aria-keyshortcuts="Control+K" onClick={onFind}>
+        Go to… <kbd>Ctrl K</kbd>
+      </button>
       <button type="button" class="quiet" onClick={onSignOut}>
         Sign out
       </button>
@@ -194,25 +233,26 @@ interface OpenPageProperties {
   readonly place: Place;
   readonly api: Api;
   readonly project: ProjectRow | undefined;
-  readonly hasProjects: boolean;
+  readonly projects: readonly ProjectRow[];
   readonly signOut: (why: string | null) => void;
   /** Something about the list of projects changed. */
-  readonly onProjects: () => void;
+  readonly onProjects: () => Promise<void>;
 }
 
-function OpenPage({ place, api, project, hasProjects, signOut, onProjects }: OpenPageProperties) {
+function OpenPage({ place, api, project, projects, signOut, onProjects }: OpenPageProperties) {
   const { page, item, query } = place;
   if (page === null) return <NoPage />;
+  if (page === "projects") return <ProjectsPage api={api} projects={projects} onMade={onProjects} />;
   if (page === "bots") return <BotsPage api={api} query={query} />;
   if (page === "members") return <MembersPage api={api} />;
   if (page === "tokens") return <TokensPage api={api} onRevokedSelf={() => signOut("The token is revoked.")} />;
   if (page === "changes") return <ChangesPage api={api} />;
   if (page === "usage") return <UsagePage api={api} />;
-  if (project === undefined) return <NoProject hasProjects={hasProjects} wanted={place.project} />;
+  if (project === undefined) return <NoProject hasProjects={projects.length > 0} wanted={place.project} />;
   const of: ProjectPageProperties = { api, project: project.id };
   switch (page) {
     case "overview":
-      return <OverviewPage key={project.id} {...of} query={query} isEnabled={project.scoring_enabled} />;
+      return <OverviewPage key={project.id} {...of} query={query} onEnabled={() => void onProjects()} />;
     case "explore":
       return <ExplorePage key={project.id} {...of} query={query} />;
     case "sessions":
@@ -238,7 +278,7 @@ function OpenPage({ place, api, project, hasProjects, signOut, onProjects }: Ope
     case "settings":
       return <SettingsPage key={project.id} {...of} />;
     case "keys":
-      return <KeysPage key={project.id} {...of} onEnabled={onProjects} />;
+      return <KeysPage key={project.id} {...of} onEnabled={() => void onProjects()} />;
   }
 }
 
@@ -263,7 +303,10 @@ function NoProject({ hasProjects, wanted }: { readonly hasProjects: boolean; rea
       <p>
         {hasProjects
           ? `This account has no project ${wanted}: the link is of another account, or the project is gone. Choose one of yours above.`
-          : "The account has no project. Create one with “verdictd project create”."}
+          : "The account has no project yet."}
+      </p>
+      <p>
+        <a href={hashOf("projects")}>Projects</a>
       </p>
     </>
   );

@@ -38,6 +38,9 @@ export interface StackedBarsProperties {
 }
 
 const height = 204;
+/** Where a logarithmic axis begins: a bar of 1 is seen. */
+const logFloor = 0.5;
+const isPowerOfTen = (value: number): boolean => value >= 1 && Number.isInteger(Math.log10(value));
 const noMarks: readonly ChartMark[] = [];
 
 /** The chart with legend, readout of the hovered bar and a table of the same numbers; the text `empty` where all values are 0. */
@@ -47,13 +50,14 @@ export function StackedBars(properties: StackedBarsProperties) {
   pick.current = onPick;
   const place = useRef<HTMLDivElement>(null);
   const [hovered, setHovered] = useState<number | null>(null);
+  const [isLog, setLog] = useState(false);
   const scheme = useScheme();
   const totals = series.map(({ values }) => values.reduce((sum, value) => sum + value, 0));
   const hasData = totals.some((total) => total > 0);
   useEffect(() => {
     if (place.current === null || !hasData) return;
-    return draw(place.current, properties, setHovered, onPick && ((from, until) => pick.current?.(from, until)));
-  }, [starts, series, marks, scheme, hasData]);
+    return draw(place.current, properties, isLog, setHovered, onPick && ((from, until) => pick.current?.(from, until)));
+  }, [starts, series, marks, scheme, hasData, isLog]);
   if (!hasData) return <p class="dim empty">{empty}</p>;
   const drawn = series.filter((_, index) => totals[index]! > 0);
   const rows = starts.map((_, index) => index).filter((index) => series.some(({ values }) => values[index]! > 0));
@@ -82,6 +86,10 @@ export function StackedBars(properties: StackedBarsProperties) {
             </li>
           ))}
         </ul>
+        <label class="check log-scale">
+          <input type="checkbox" checked={isLog} onChange={(event) => setLog(event.currentTarget.checked)} />
+          Log scale
+        </label>
         <details>
           <summary>As a table</summary>
           <Table
@@ -118,6 +126,7 @@ export function StackedBars(properties: StackedBarsProperties) {
 function draw(
   place: HTMLElement,
   { starts, width, isTime, series, marks = noMarks }: StackedBarsProperties,
+  isLog: boolean,
   onHover: (index: number | null) => void,
   onPick: StackedBarsProperties["onPick"],
 ): () => void {
@@ -140,7 +149,9 @@ function draw(
       cursor: { y: false, points: { show: false }, drag: { x: onPick !== undefined, y: false, setScale: false } },
       scales: {
         x: { time: isTime, range: [starts[0]!, starts.at(-1)! + width] },
-        y: { range: (_, __, max) => [0, Math.max(4, max * 1.05)] },
+        y: isLog
+          ? { distr: 3, range: (_, __, max) => [logFloor, 10 ** Math.ceil(Math.log10(Math.max(10, max)))] }
+          : { range: (_, __, max) => [0, Math.max(4, max * 1.05)] },
       },
       axes: [
         {
@@ -152,10 +163,13 @@ function draw(
         {
           ...axis,
           size: 52,
+          ...(isLog && {
+            filter: (_: UPlot, splits: number[]) => splits.map((split) => (isPowerOfTen(split) ? split : null)),
+          }),
           incrs: [1, 2, 5]
             .flatMap((step) => Array.from({ length: 9 }, (_, power) => step * 10 ** power))
             .sort((a, b) => a - b),
-          values: (_, splits) => splits.map((split) => shortCount(split)),
+          values: (_, splits) => splits.map((split) => (split === null ? "" : shortCount(split))),
         },
       ],
       series: [
@@ -174,7 +188,7 @@ function draw(
         ...(onPick !== undefined && { ready: [(plot) => picked(plot, starts, width, onPick)] }),
       },
     },
-    [[...starts], ...stacks.map(({ values }) => [...values])],
+    [[...starts], ...stacks.map(({ values }) => values.map((value) => (isLog && value === 0 ? null : value)))],
     place,
   );
   const observer = new ResizeObserver(() => chart.setSize({ width: place.clientWidth, height }));

@@ -1,6 +1,6 @@
 /**
  * What the console keeps in this tab's session storage, and nowhere else, until sign-out or the tab closes: the account token,
- * which project was looked at, drafts of rules.
+ * which project was looked at, drafts of rules. Another tab gets the token by asking (`tabs.ts`).
  */
 
 const prefix = "verdictd.";

@@ -49,17 +49,27 @@ export function useAsked<T>(
   }, dependencies);
 }
 
-/** The latest backtest of this draft: "waiting" from each change of it until its own answer. */
-export function useDraftBacktest(api: Api, project: number, expression: string, action: Action): DraftBacktest {
+/** The latest backtest of this draft, at this place among the rules: "waiting" from each change of it until its own answer. */
+export function useDraftBacktest(
+  api: Api,
+  project: number,
+  expression: string,
+  action: Action,
+  sortOrder?: number,
+): DraftBacktest {
   const [backtest, setBacktest] = useState<DraftBacktest>({ state: "empty" });
   const isEmpty = expression.trim() === "";
-  useEffect(() => setBacktest({ state: isEmpty ? "empty" : "waiting" }), [api, project, expression, action]);
+  useEffect(() => setBacktest({ state: isEmpty ? "empty" : "waiting" }), [api, project, expression, action, sortOrder]);
   useAsked<RuleTestAnswer | null>(
-    async (signal) => (isEmpty ? null : api.testRule(project, { expression, action, ...lastDay }, signal)),
+    async (signal) => {
+      if (isEmpty) return null;
+      const place = sortOrder === undefined ? {} : { sort_order: sortOrder };
+      return api.testRule(project, { expression, action, ...place, ...lastDay }, signal);
+    },
     (answer) => {
       if (answer !== null) setBacktest("state" in answer ? answer : { state: "good", result: answer });
     },
-    [api, project, expression, action],
+    [api, project, expression, action, sortOrder],
   );
   return backtest;
 }

@@ -13,6 +13,7 @@ const pageNames = [
   "alerts",
   "settings",
   "keys",
+  "projects",
   "bots",
   "members",
   "tokens",

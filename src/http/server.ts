@@ -2,6 +2,7 @@
  * The uWebSockets.js front: turns the route table into an application, checks credentials in the contract's order and runs the
  * handlers. Handlers know nothing of sockets; this file knows nothing of what they do.
  */
+
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from "uWebSockets.js";
 import { setTimeout as delay } from "node:timers/promises";
 import { lackOf } from "../auth/abilities.js";
@@ -18,6 +19,7 @@ import type { AccessLog } from "./access-log.js";
 import { bearer, Exchange, type RequestMeter } from "./exchange.js";
 import { FailedAuthThrottle } from "./failed-auth-throttle.js";
 import { ambiguous, chunkedGet, Framing } from "./framing.js";
+import { noDocumentation } from "./no-documentation.js";
 import { OpenWork } from "./open-work.js";
 import { type Reply, refusal } from "./reply.js";
 import { requestIds } from "./request-id.js";
@@ -221,7 +223,12 @@ export class HttpServer {
     const meter = this.#options.meterOf(otherMethod, anyPath);
     app.any(anyPath, (res: HttpResponse, req: HttpRequest) => {
       const exchange = this.#exchange(res, meter, otherMethod, anyPath, req.getMethod() === "head");
-      if (this.#isFramed(exchange, req)) exchange.send(refusal(refuse("notFound", "there is nothing at this path")));
+      if (!this.#isFramed(exchange, req)) return;
+      exchange.send(
+        req.getUrl().startsWith("/docs/")
+          ? noDocumentation
+          : refusal(refuse("notFound", "there is nothing at this path")),
+      );
     });
   }
 

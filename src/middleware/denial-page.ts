@@ -68,7 +68,7 @@ export interface DenialResponse {
 }
 
 /** Of the built-in page; the policy names its hash, so a changed style needs `styleHash` changed too (a test says so). */
-export const denialStyle =
+export const denialStyle: string =
   ":root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:15vh auto;padding:0 1rem;overflow-wrap:anywhere}" +
   "code{user-select:all}";
 const styleHash = "sha256-O7ULQecj8dvh6R4CuKG8LlK7Wc23W+KS/mxlc0LcKp4=";

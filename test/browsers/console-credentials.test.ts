@@ -27,7 +27,7 @@ const storage = (page: Page): Promise<[string, string]> =>
       ] as [string, string],
   );
 
-t.test("a wrong token is refused, a right one is kept for this tab only and forgotten on sign-out", async (t) => {
+t.test("a wrong token is refused, a right one is kept for open tabs only and forgotten on sign-out", async (t) => {
   const desk = await Desk.open(t, browser, server);
   const { page } = desk;
   await page.getByLabel("Account token").fill("vat_wrong");
@@ -36,6 +36,9 @@ t.test("a wrong token is refused, a right one is kept for this tab only and forg
   t.same(await desk.barriers(), []);
   await desk.picture("sign-in-wrong");
   t.same((await storage(page))[0], "{}", "a refused token is not kept");
+  await page.getByLabel("Account token").fill(tenant.privateKey);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await desk.says(/^This is a project’s private key, which belongs in your backend/);
 
   await desk.signIn(tenant.token);
   const [session, others] = await storage(page);
@@ -48,9 +51,19 @@ t.test("a wrong token is refused, a right one is kept for this tab only and forg
     desk.asked.some((url) => url.includes(tenant.token)),
     "no address holds it",
   );
+  const second = await desk.context.newPage();
+  await second.goto(`${desk.address}#/rules`);
+  await second.getByRole("heading", { level: 1, name: "Rules" }).waitFor();
+  t.notOk((await storage(second))[1].includes(tenant.token), "handed over, not stored for others");
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByLabel("Account token").waitFor();
   t.same((await storage(page))[0], "{}");
+  await second.getByText("You signed out in another tab.").waitFor();
+  t.same((await storage(second))[0], "{}");
+  const third = await desk.context.newPage();
+  await third.goto(desk.address);
+  await third.getByLabel("Account token").waitFor();
+  await Promise.all([second.close(), third.close()]);
   t.same(desk.broken, []);
 });
 

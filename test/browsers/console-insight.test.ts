@@ -9,6 +9,7 @@ import type { Incident } from "../../src/contract/incidents.js";
 import { recordControlPlane } from "../../src/store/control-plane-changes.js";
 import { startReceiver } from "../alerting/receiver.js";
 import { Desk, look, readVerdict, traffic } from "../console/desk.js";
+import { batch, browserHeaders } from "../support/batches.js";
 import { launch, noChromium } from "../support/chromium.js";
 import { askUntil, firstTenant, startServer } from "../support/server.js";
 
@@ -284,6 +285,124 @@ t.test(
     );
   },
 );
+
+t.test("a rule gets a place and an end, and is told which rules stand before it", async (t) => {
+  const rules = async () => (await asked("GET", `${at}/rules`)).json;
+  const wide = (await rules()).find(({ name }: { name: string }) => name === "No bots");
+  await desk.go("Rules");
+  await page.getByRole("link", { name: "New rule" }).click();
+  await desk.title("New rule");
+  await page.getByLabel("Name", { exact: true }).fill("Partner");
+  await page.getByRole("textbox", { name: "Expression" }).fill("score < 20");
+  await page.getByLabel("Action").selectOption("allow");
+  const effect = page.getByRole("region", { name: "What changes" });
+  await effect
+    .getByText(/Rules before it decide some of what it matches/)
+    .getByRole("link", { name: /No bots/ })
+    .waitFor();
+  await page.getByLabel(/^Place/).selectOption("first");
+  await effect
+    .getByText(/It decides some of what rules behind it decide now/)
+    .getByRole("link", { name: /No bots/ })
+    .waitFor();
+  await effect
+    .getByText(/newly let in/)
+    .first()
+    .waitFor();
+  await page.getByRole("radio", { name: "After a week" }).check();
+  await page.getByLabel("Active").check();
+  await look(t, desk, "rule-effect");
+  await page.reload();
+  await page.getByLabel(/^Place/).waitFor();
+  t.equal(await page.getByLabel(/^Place/).inputValue(), "first", "the address holds the place");
+  t.ok(await page.getByRole("radio", { name: "After a week" }).isChecked());
+  await page.getByRole("button", { name: "Save rule" }).click();
+  await desk.title("Rules");
+  const made = (await rules()).find(({ name }: { name: string }) => name === "Partner");
+  t.ok(made.sort_order < wide.sort_order, "first");
+  const days = (Date.parse(made.expires_at) - Date.now()) / 86_400_000;
+  t.ok(days > 6.9 && days <= 7);
+  await desk.says(/^expires/);
+  await desk.go("Changes");
+  await asked("PATCH", `${at}/rules/${made.id}`, { expression: "score < 5" });
+  await page.getByRole("button", { name: "Refresh" }).click();
+  await page
+    .getByRole("button", { name: /^Revert: Rule changed, rule \d+ "Partner"/ })
+    .first()
+    .click();
+  t.same(await desk.barriers(), []);
+  await dialog.getByRole("button", { name: "Revert" }).click();
+  await desk.says(/^Reverted: rule \d+ "Partner" is as it was before/);
+  t.equal((await rules()).find(({ id }: { id: number }) => id === made.id).expression_source, "score < 20");
+});
+
+t.test("five hundred rules are searched, and not all drawn at once", async (t) => {
+  for (let each = 0; each < 120; each++) {
+    const body = { name: `Bulk ${each}`, expression: `path == "/bulk/${each}"`, action: "log", is_active: false };
+    await asked("POST", `${at}/rules`, { ...body, sort_order: 1000 + each });
+  }
+  await desk.go("Rules");
+  await page.getByRole("button", { name: "Show more" }).waitFor();
+  t.equal(await page.locator(".rules > li").count(), 50);
+  await page.getByRole("searchbox").fill("/bulk/77");
+  await desk.says(/^1 rule of 12\d/);
+  t.equal(await page.locator(".rules > li").count(), 1);
+});
+
+t.test("Ctrl+K leads to a reference, a session, an address, a rule and a page", async (t) => {
+  const find = async (text: string, expected: RegExp) => {
+    await page.keyboard.press("Control+k");
+    await dialog.getByRole("searchbox").fill(text);
+    await dialog.getByRole("link", { name: expected }).first().waitFor();
+    if (text === "Bulk 77") t.same(await desk.barriers(), []);
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "hidden" });
+  };
+  await find("7cc11833b9eb-1h", /^Block with the reference/);
+  await page.waitForURL(/#\/blocks\?.*q=7cc11833b9eb-1h/);
+  await find(bots[1]!, /^Session sess_/);
+  await desk.title("Session");
+  await find("203.0.113.0/24", /^Sessions of the address/);
+  await desk.title("Explore");
+  t.equal(await page.getByLabel("Expression").inputValue(), 'ip == "203.0.113.0/24"');
+  await find("Bulk 77", /^Rule \d+ Bulk 77/);
+  await desk.title("Edit rule");
+  await find("crawl", /^Crawlers/);
+  await desk.title("Crawlers");
+});
+
+t.test("a new project begins with its first steps, which follow what is done", async (t) => {
+  await desk.go("Projects");
+  await page.getByLabel("Name", { exact: true }).fill("Second shop");
+  await look(t, desk, "projects");
+  await page.getByRole("button", { name: "Create the project" }).click();
+  await desk.title("Overview");
+  const steps = page.getByRole("region", { name: "The first five minutes" });
+  await steps.getByRole("button", { name: "Enable scoring" }).click();
+  const key = await steps.getByLabel(/^Your private key/).inputValue();
+  t.match(key, /^sk_/);
+  const script = await steps.getByLabel("In the head of your pages").inputValue();
+  const siteKey = /data-site-key="(pk_[^"]+)"/.exec(script)![1]!;
+  t.ok((await steps.getByLabel("From your backend").inputValue()).includes(key), "the snippet holds the real key");
+  t.equal(await page.locator(".tiles").count(), 0, "no zeros");
+  await desk.loaded();
+  await look(t, desk, "first-steps");
+  const sent = await server.ask("POST", "/v1/events", {
+    headers: { ...browserHeaders, "x-service-site-key": siteKey },
+    body: batch("first", 3),
+  });
+  await steps.getByText("Script seen in a browser: done").waitFor();
+  await server.ask("GET", `/v1/sessions/${sent.json.session_token}/verdict?path=/`, { token: key });
+  await steps.getByText("First verdict: done").waitFor();
+  await steps.getByText("Token reached your backend: done").waitFor();
+});
+
+t.test("a page of the documentation that is none is a page", async (t) => {
+  const answer = await server.ask("GET", "/docs/nope");
+  t.equal(answer.status, 404);
+  t.match(answer.headers.get("content-type"), /^text\/html/);
+  t.match(answer.text, /<a href="\/docs">/);
+});
 
 t.test("nothing broke the policy", async (t) => {
   t.same(desk.broken, []);

@@ -306,6 +306,15 @@ t.test("settings are changed and the bands follow the threshold", async (t) => {
   await page.getByLabel("Visitors who are logged in").selectOption("never_block");
   await page.getByLabel("Allow verified bots").uncheck();
   await page.getByRole("button", { name: "Save settings" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText(/^Changed: /).waitFor();
+  await dialog.getByText(/^Sessions: .* as now/).waitFor();
+  t.equal(
+    (await asked("GET", `/v1/projects/${tenant.projectId}/scoring`)).json.likely_bot_threshold,
+    30,
+    "only asked so far",
+  );
+  await dialog.getByRole("button", { name: "Save settings" }).click();
   await desk.says("Saved: it applies from the next verdict on.");
   const { json } = await asked("GET", `/v1/projects/${tenant.projectId}/scoring`);
   t.match(json, {

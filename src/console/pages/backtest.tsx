@@ -7,7 +7,9 @@ import { hashOf } from "../location.js";
 import { Table } from "../parts.js";
 import { asksForSession } from "../rule-recipes.js";
 import { actionOrder, actionWords, bandOrder, bandWords, count, plural } from "../words.js";
+import { Effect } from "./effect.js";
 import { Explored } from "./explored.js";
+import { noNames } from "./rule-link.js";
 
 /** The headline of matches, counts by outcome and by band, and a sample of the sessions; before there is a result, why there is none. */
 export function Backtest(properties: {
@@ -16,13 +18,16 @@ export function Backtest(properties: {
   readonly action: Action;
   /** Numbers alone, where one is asked something. */
   readonly isBrief?: boolean;
+  /** Names of the rules that it may stand in the way of. */
+  readonly names?: ReadonlyMap<number, string>;
 }) {
-  const { backtest, expression, action, isBrief = false } = properties;
+  const { backtest, expression, action, isBrief = false, names = noNames } = properties;
   if (backtest.state === "empty")
     return <p class="dim">Write an expression: it is backtested on the sessions of the last 24 hours as you type.</p>;
   if (backtest.state === "waiting") return <p class="dim">Backtesting…</p>;
   if (backtest.state === "fault") return <p class="dim">The backtest starts when the expression is valid.</p>;
-  const { evaluated, is_sample, matched, by_action, by_band, sample, unavailable_fields } = backtest.result;
+  const { evaluated, is_sample, matched, by_action, by_band, sample, unavailable_fields, effect, requests } =
+    backtest.result;
   const outcomes = actionOrder.filter((each) => by_action[each] > 0);
   const asks = asksForSession(expression);
   const canTell = matched > 0 || (unavailable_fields.length === 0 && !asks);
@@ -36,6 +41,13 @@ export function Backtest(properties: {
             ? "Stored sessions can’t show what it would match."
             : `Matches ${count(matched)} of the ${plural(evaluated, "session")} ${is_sample ? "sampled from" : "of"} the last 24 hours.`}
       </p>
+      {requests.evaluated > 0 && (
+        <p>
+          And ≈ {count(Math.round(requests.weight))} requests without a session ({count(requests.matched)} of{" "}
+          {count(requests.evaluated)} samples).
+        </p>
+      )}
+      <Effect of={effect} requests={requests.effect} names={names} />
       <Gaps missing={unavailable_fields} asksForSession={asks} />
       <JudgedFields names={judgedFieldsOf(expression)} />
       {matched > 0 && (
@@ -75,7 +87,10 @@ export function Backtest(properties: {
           )}
         </>
       )}
-      <p class="dim">As if it were the only rule. Trying stores nothing.</p>
+      <p class="dim">
+        Counted as if it were the only rule; what changes is against the rules as they are, at its place. Trying
+        stores nothing.
+      </p>
     </>
   );
 }
@@ -88,7 +103,7 @@ function Gaps({ missing, asksForSession }: { readonly missing: readonly string[]
       <MissingFields names={missing} />
       {asksForSession && (
         <>
-          Requests without a session are not stored: here <code>has_session</code> is always true.{" "}
+          Of requests without a session only samples are stored: among sessions <code>has_session</code> is always true.{" "}
         </>
       )}
       To see what it matches, activate it with the action log while request scoring is on: its hits are on the rule’s

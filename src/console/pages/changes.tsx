@@ -1,8 +1,13 @@
 /** What was changed in the configuration, by whom, from what to what. */
+
+import { useState } from "preact/hooks";
 import type { AuditAction, AuditRow, AuditValue } from "../../contract/audit.js";
+import type { ChallengeSettingsBody, RuleChangeBody, SettingsBody } from "../../contract/control.js";
+import { useAccess } from "../access.js";
 import type { Api } from "../api.js";
 import { useLog } from "../log.js";
-import { FreshnessLine, LogTable, PageTitle, Time } from "../parts.js";
+import { Confirmation, FreshnessLine, LogTable, PageTitle, Time } from "../parts.js";
+import { useTask } from "../resource.js";
 import { plural } from "../words.js";
 
 const words: Readonly<Record<AuditAction, string>> = {
@@ -46,6 +51,28 @@ const words: Readonly<Record<AuditAction, string>> = {
 /** A table of the changes of the account and of the server: when, who, what, before and after; older rows on demand. */
 export function ChangesPage({ api }: { readonly api: Api }) {
   const log = useLog((cursor) => api.changes(cursor), rowKey, [api]);
+  const [reverting, setReverting] = useState<AuditRow | null>(null);
+  const [said, setSaid] = useState("");
+  const task = useTask();
+  const { mayWrite } = useAccess();
+  const revertOf = (row: AuditRow) =>
+    reversalOf(row) === null ? null : (
+      <button
+        type="button"
+        class="quiet"
+        aria-label={`Revert: ${words[row.action]}, ${row.subject}`}
+        onClick={() => setReverting(row)}
+      >
+        Revert
+      </button>
+    );
+  const revert = (row: AuditRow) =>
+    task.run(async () => {
+      await reversalOf(row)?.(api);
+      setReverting(null);
+      await log.latest.reload();
+      setSaid(`Reverted: ${row.subject} is as it was before.`);
+    });
   return (
     <>
       <PageTitle title="Changes">
@@ -54,10 +81,29 @@ export function ChangesPage({ api }: { readonly api: Api }) {
       <p class="dim">
         Every change of the configuration, including those from the command line. The list contains no secrets.
       </p>
+      <p class="said" role="status">
+        {said}
+      </p>
+      {reverting !== null && (
+        <Confirmation
+          title="Revert this change?"
+          yes="Revert"
+          isBusy={task.isRunning}
+          fault={task.fault}
+          onYes={() => void revert(reverting)}
+          onNo={() => setReverting(null)}
+        >
+          <p>
+            <b class="wrap">{reverting.subject}</b> gets back what it had before this change, at once; later changes of
+            the same values are lost. The way back is a change of its own.
+          </p>
+          <Differences of={{ ...reverting, before: reverting.after, after: reverting.before }} />
+        </Confirmation>
+      )}
       <LogTable
         log={log}
         caption="Changes of the configuration, the latest first"
-        columns={columns}
+        columns={mayWrite ? [...columns, { name: "Revert", isAction: true, cell: revertOf }] : columns}
         rows={log.rows}
         rowKey={rowKey}
         empty="Nothing has been changed yet."
@@ -65,6 +111,18 @@ export function ChangesPage({ api }: { readonly api: Api }) {
       />
     </>
   );
+}
+
+/** What takes a change back; null for one that can't be taken back here. */
+function reversalOf({ action, subject, project_id, before }: AuditRow): ((api: Api) => Promise<unknown>) | null {
+  if (project_id === null || before === null || Object.keys(before).length === 0) return null;
+  if (action === "rule.changed") {
+    const rule = Number(/^rule (\d+)/.exec(subject)?.[1]);
+    return Number.isNaN(rule) ? null : (api) => api.changeRule(project_id, rule, before as RuleChangeBody);
+  }
+  if (action === "settings.changed") return (api) => api.changeSettings(project_id, before as SettingsBody);
+  if (action === "challenge.changed") return (api) => api.changeChallenge(project_id, before as ChallengeSettingsBody);
+  return null;
 }
 
 const rowKey = ({ scope, id }: AuditRow): string => `${scope === "server" ? "s" : "a"}${id}`;

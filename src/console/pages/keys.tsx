@@ -1,6 +1,7 @@
 /** Keys: enabling scoring, the site key to take along, rotation of both. A private key is shown once, when it is made. */
 import { useState } from "preact/hooks";
 import type { OldKeyRow } from "../../contract/api-answers.js";
+import { useAccess } from "../access.js";
 import type { ProjectPageProperties } from "../page-properties.js";
 import { Card, Confirmation, CopyField, Fault, Loaded, PageTitle, SecretDialog, Time } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
@@ -16,6 +17,7 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
   const [secret, setSecret] = useState<string | null>(null);
   const [said, setSaid] = useState("");
   const task = useTask();
+  const { mayWrite } = useAccess();
   const enable = () =>
     task.run(async () => {
       const { private_key } = await api.enableScoring(project);
@@ -51,9 +53,11 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
           site_key === null ? (
             <Card title="Scoring is not enabled">
               <p>This creates a site key and a private key. It blocks nobody: the starter rules are inactive.</p>
-              <button type="button" class="primary" aria-disabled={task.isRunning} onClick={() => void enable()}>
-                Enable scoring
-              </button>
+              {mayWrite && (
+                <button type="button" class="primary" aria-disabled={task.isRunning} onClick={() => void enable()}>
+                  Enable scoring
+                </button>
+              )}
             </Card>
           ) : (
             <>
@@ -65,9 +69,11 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
                   value={`<script async src="${location.origin}/sdk.js" data-site-key="${site_key}"></script>`}
                 />
                 <OldKeys of={old_keys} type="site" onEnd={setEnding} />
-                <button type="button" onClick={() => setAsked("site")}>
-                  Rotate the site key
-                </button>
+                {mayWrite && (
+                  <button type="button" onClick={() => setAsked("site")}>
+                    Rotate the site key
+                  </button>
+                )}
               </Card>
               <Card title="Private key">
                 <p class="dim">
@@ -75,9 +81,11 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
                   shown.
                 </p>
                 <OldKeys of={old_keys} type="private" onEnd={setEnding} />
-                <button type="button" onClick={() => setAsked("private")}>
-                  Rotate the private key
-                </button>
+                {mayWrite && (
+                  <button type="button" onClick={() => setAsked("private")}>
+                    Rotate the private key
+                  </button>
+                )}
               </Card>
             </>
           )
@@ -201,6 +209,7 @@ function OldKeys(properties: {
 }) {
   const { of, type, onEnd } = properties;
   const own = of.filter((old) => old.type === type);
+  const { mayWrite } = useAccess();
   if (own.length === 0) return null;
   return (
     <div class="notice">
@@ -211,9 +220,11 @@ function OldKeys(properties: {
           </li>
         ))}
       </ul>
-      <button type="button" onClick={() => onEnd(type)}>
-        End {own.length === 1 ? "it" : "them"} now
-      </button>
+      {mayWrite && (
+        <button type="button" onClick={() => onEnd(type)}>
+          End {own.length === 1 ? "it" : "them"} now
+        </button>
+      )}
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import type { SessionAnswer } from "../../contract/log-answers.js";
 import type { MarkAnswer, MarkName, MarksAnswer, MarkTotals } from "../../contract/marks.js";
 import type { Band } from "../../contract/verdict.js";
+import { useAccess } from "../access.js";
 import type { Api } from "../api.js";
 import { csvOf } from "../csv.js";
 import { hashOf } from "../location.js";
@@ -20,6 +21,7 @@ export function MarkCard(
 ) {
   const { api, project, session, onMarked } = properties;
   const { session_token: token, mark } = session;
+  const { mayWrite } = useAccess();
   const task = useTask();
   const set = (as: MarkName | null) =>
     task.run(async () => {
@@ -38,7 +40,7 @@ export function MarkCard(
           </>
         )}
       </p>
-      <p class="more">
+      <p class="more" hidden={!mayWrite}>
         {mark?.as !== "person" && (
           <button type="button" aria-disabled={task.isRunning} onClick={() => void set("person")}>
             This was a person

@@ -2,6 +2,7 @@
 import { useLayoutEffect, useState } from "preact/hooks";
 import type { MemberRow } from "../../contract/api-answers.js";
 import { type Role, roles } from "../../contract/entities.js";
+import { useAccess } from "../access.js";
 import type { Api } from "../api.js";
 import { Card, Confirmation, Fault, FreshnessLine, Loaded, PageTitle, SecretDialog, Table, Time } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
@@ -34,7 +35,8 @@ export function MembersPage({ api }: { readonly api: Api }) {
       setSaid(done);
     });
   const own = members.value?.data.find(({ current }) => current)?.role;
-  const mayChange = own === "owner" || own === "admin";
+  const { mayWrite } = useAccess();
+  const mayChange = mayWrite && (own === "owner" || own === "admin");
   const add = (name: string, email: string, role: Role) =>
     run(async () => {
       const made = await api.addMember({ name, email, role });

@@ -11,6 +11,7 @@ import type { AddressedPageProperties, ProjectPageProperties } from "../page-pro
 import { Card, FreshnessLine, Loaded, PageTitle } from "../parts.js";
 import { useResource } from "../resource.js";
 import { actionOrder, actionWords, bandOrder, bandWords, count, plural } from "../words.js";
+import { FirstSteps } from "./first-steps.js";
 import { IncidentsCard } from "./incidents.js";
 import { MarksCard } from "./marks.js";
 import { type RuleMark, RuleMarks, ruleMarks } from "./rule-marks.js";
@@ -29,11 +30,11 @@ const refreshMs = 15_000;
 const histogramPages = 5;
 
 /**
- * Incidents first; then tiles and charts of the last 24 hours, 7 or 30 days, the histogram of scores, and the marks; without scoring a note where to
- * enable it.
+ * Incidents first; then tiles and charts of the last 24 hours, 7 or 30 days, the histogram of scores, and the marks; the first steps
+ * while there is no verdict yet.
  */
-export function OverviewPage(properties: AddressedPageProperties & { readonly isEnabled: boolean }) {
-  const { api, project, query, isEnabled } = properties;
+export function OverviewPage(properties: AddressedPageProperties & { readonly onEnabled: () => void }) {
+  const { api, project, query, onEnabled } = properties;
   const [last, setSpanName] = useAddressed(query.get("last") ?? "", (name) =>
     hashOf("overview", undefined, { last: name }),
   );
@@ -52,12 +53,7 @@ export function OverviewPage(properties: AddressedPageProperties & { readonly is
       <PageTitle title="Overview">
         <FreshnessLine of={stats} every="15 s" />
       </PageTitle>
-      {!isEnabled && (
-        <p class="notice">
-          Scoring is not enabled on this project: no key can send events yet.{" "}
-          <a href={hashOf("keys")}>Enable it under Keys</a>.
-        </p>
-      )}
+      <FirstSteps api={api} project={project} onEnabled={onEnabled} />
       <IncidentsCard api={api} project={project} />
       <fieldset class="choice">
         <legend class="unseen">Time range</legend>
@@ -93,14 +89,20 @@ function Traffic(
   const changes = useResource(() => api.ruleChanges(project, from, new Date().toISOString()), [api, project, from]);
   const marks = useMemo(() => ruleMarks(changes.value?.data ?? []), [changes.value]);
   const hasMoreMarks = changes.value?.meta.next_cursor != null;
+  // Zeros say nothing of a project where nothing has happened yet.
+  const hasTraffic = [...rows, ...before].some(
+    ({ events, sessions, actions }) =>
+      events + sessions + Object.values(actions).reduce((one, other) => one + other) > 0,
+  );
   const starts = useMemo(() => rows.map(({ at }) => Date.parse(at) / 1000), [rows]);
   const sessions = useMemo(() => rows.map(ofSessions), [rows]);
   const requests = useMemo(() => rows.map(({ requests }) => requests), [rows]);
   return (
     <>
-      <Tiles rows={rows} before={before} span={span.name} time={spanName} />
+      {hasTraffic && <Tiles rows={rows} before={before} span={span.name} time={spanName} />}
       <VerdictCharts
         title="Verdicts on sessions"
+        subject="session"
         about="Each answer about a session counts: one session counts as often as your site asked. Not computed: the session that your site asked about had no score or was not known."
         rows={sessions}
         starts={starts}
@@ -111,6 +113,7 @@ function Traffic(
       />
       <VerdictCharts
         title="Verdicts on requests without a session"
+        subject="request"
         about={
           <>
             Each answer about a visitor without a scored session counts, while{" "}
@@ -130,6 +133,8 @@ function Traffic(
 
 function VerdictCharts(properties: {
   readonly title: string;
+  /** What a bar leads to. */
+  readonly subject: "session" | "request";
   /** What is counted. */
   readonly about: ComponentChildren;
   readonly rows: readonly ShownVerdicts[];
@@ -141,7 +146,7 @@ function VerdictCharts(properties: {
   readonly hasMoreMarks: boolean;
   readonly empty: string;
 }) {
-  const { title, about, rows, starts, span, marks, hasMoreMarks, empty } = properties;
+  const { title, subject, about, rows, starts, span, marks, hasMoreMarks, empty } = properties;
   const byBand = useMemo(
     () =>
       bandOrder.map((band) => ({
@@ -168,6 +173,10 @@ function VerdictCharts(properties: {
     startText: (start: number) => startText(start, span.bucket),
     marks,
     empty,
+    onPick: (from: number, until: number) => {
+      const iso = (seconds: number) => new Date(seconds * 1000).toISOString();
+      location.hash = exploreHash({ expression: "", time: { from: iso(from), to: iso(until) }, subject });
+    },
   };
   return (
     <Card title={title}>

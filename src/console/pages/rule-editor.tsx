@@ -2,12 +2,14 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ListedRuleAnswer } from "../../contract/api-answers.js";
 import { type Action, actions } from "../../contract/verdict.js";
+import { useAccess } from "../access.js";
 import { forgetDraft, storeDraft, storedDraft } from "../credential.js";
 import { useDraftBacktest } from "../draft-backtest.js";
 import { hashOf, useAddressed } from "../location.js";
 import type { AddressedPageProperties } from "../page-properties.js";
 import { Card, Fault, Loaded, PageTitle } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
+import { placed, triedOrder } from "../rule-place.js";
 import { actionWords } from "../words.js";
 import { Backtest } from "./backtest.js";
 import { ExpressionField } from "./expression-field.js";
@@ -15,7 +17,9 @@ import { Recipes } from "./recipes.js";
 import { draftHash, draftIn, emptyDraft, type RuleDraft } from "./rule-draft.js";
 import { RuleHitsCard } from "./rule-hits.js";
 import { RuleLanguage } from "./rule-language.js";
+import { ruleNames } from "./rule-link.js";
 import { asksBeforeStart, StartDialog } from "./rule-start.js";
+import { localMinute, type UntilChoice, UntilField, untilTime } from "./until-field.js";
 
 interface RuleEditorPageProperties extends AddressedPageProperties {
   /** A rule's id, or "new". */
@@ -81,12 +85,16 @@ function Editor(properties: EditorProperties) {
   const { api, project, rule, rules } = properties;
   const item = rule === null ? "new" : String(rule.id);
   const [draft, change] = useDraft(properties, item);
-  const backtest = useDraftBacktest(api, project, draft.expression, draft.action);
+  const others = rules.filter(({ id }) => id !== rule?.id);
+  const { place = rule === null ? "last" : "stay", until = never } = draft;
+  const sortOrder = triedOrder(others, place, rule?.sort_order);
+  const names = ruleNames(rules);
+  const backtest = useDraftBacktest(api, project, draft.expression, draft.action, sortOrder);
+  const { mayWrite } = useAccess();
   const task = useTask();
   const nameField = useRef<HTMLInputElement>(null);
   const [isAsking, setAsking] = useState(false);
   const starts = draft.isActive && (rule === null || !rule.is_active || rule.action !== draft.action);
-  const others = rules.filter(({ id }) => id !== rule?.id);
   const submit = (event: Event) => {
     event.preventDefault();
     if (starts && asksBeforeStart(draft.action, others)) setAsking(true);
@@ -95,12 +103,20 @@ function Editor(properties: EditorProperties) {
   const save = () =>
     void task.run(async () => {
       const { name, expression, action, isActive } = draft;
-      const body = { name, expression, action, is_active: isActive };
+      const { sort_order, others: moved } = placed(others, place);
+      const expires_at = untilTime(until);
+      const hasEnd = expires_at !== null || rule?.expires_at !== undefined;
+      const body = {
+        name,
+        expression,
+        action,
+        is_active: isActive,
+        ...(sort_order !== undefined && { sort_order }),
+        ...(hasEnd && { expires_at }),
+      };
+      for (const { id, sort_order: order } of moved) await api.changeRule(project, id, { sort_order: order });
       if (rule !== null) await api.changeRule(project, rule.id, body);
-      else {
-        const last = Math.max(0, ...rules.map(({ sort_order }) => sort_order));
-        await api.createRule(project, { ...body, sort_order: last + 10 });
-      }
+      else await api.createRule(project, body);
       forgetDraft(project, item);
       location.hash = hashOf("rules");
     });
@@ -154,15 +170,30 @@ function Editor(properties: EditorProperties) {
             />
             Active
           </label>
-          {rule === null && <p class="dim">A new rule is evaluated after all others until you move it.</p>}
+          <label>
+            <span>Place: the first rule that matches decides</span>
+            <select value={place} onChange={(event) => change({ place: event.currentTarget.value })}>
+              {rule !== null && <option value="stay">Here: where it is now</option>}
+              <option value="first">First, before all others</option>
+              <option value="last">Last, behind all others</option>
+              {others.slice(1).map(({ id, name }) => (
+                <option key={id} value={`before:${id}`}>
+                  Here: before {id} {name}
+                </option>
+              ))}
+            </select>
+          </label>
+          <UntilField legend="Expires" hasNever value={until} onChange={(value) => change({ until: value })} />
           {!isAsking && <Fault of={task.fault} />}
           <p class="buttons">
             <a class="button" href={hashOf("rules")} onClick={() => forgetDraft(project, item)}>
               Cancel
             </a>
-            <button type="submit" class="primary" aria-disabled={task.isRunning}>
-              Save rule
-            </button>
+            {mayWrite && (
+              <button type="submit" class="primary" aria-disabled={task.isRunning}>
+                Save rule
+              </button>
+            )}
           </p>
         </form>
         <RuleLanguage />
@@ -170,7 +201,8 @@ function Editor(properties: EditorProperties) {
           <StartDialog
             api={api}
             project={project}
-            rule={draft}
+            rule={{ ...draft, sortOrder }}
+            names={names}
             yes="Save and activate it"
             isBusy={task.isRunning}
             fault={task.fault}
@@ -184,7 +216,7 @@ function Editor(properties: EditorProperties) {
           <RuleHitsCard api={api} project={project} rule={rule.id} isChallenge={rule.action === "challenge"} />
         )}
         <Card title="What it would have done">
-          <Backtest backtest={backtest} expression={draft.expression} action={draft.action} />
+          <Backtest backtest={backtest} expression={draft.expression} action={draft.action} names={names} />
         </Card>
       </div>
     </div>
@@ -192,5 +224,13 @@ function Editor(properties: EditorProperties) {
 }
 
 function draftOf(rule: ListedRuleAnswer): RuleDraft {
-  return { name: rule.name, expression: rule.expression_source, action: rule.action, isActive: rule.is_active };
+  const { name, expression_source: expression, action, is_active: isActive, expires_at } = rule;
+  const until = expires_at === undefined ? {} : { until: dateOf(expires_at) };
+  return { name, expression, action, isActive, ...until };
+}
+
+const never: UntilChoice = { choice: "never", date: "" };
+
+function dateOf(iso: string): UntilChoice {
+  return { choice: "date", date: localMinute(Date.parse(iso)) };
 }

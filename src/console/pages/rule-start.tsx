@@ -4,16 +4,19 @@ import type { Action } from "../../contract/verdict.js";
 import { useDraftBacktest } from "../draft-backtest.js";
 import { hashOf } from "../location.js";
 import type { ProjectPageProperties } from "../page-properties.js";
-import { Confirmation, Fault } from "../parts.js";
+import { Fault } from "../parts.js";
 import { useResource } from "../resource.js";
 import { actionWords } from "../words.js";
 import { Backtest } from "./backtest.js";
+import { ConsequenceDialog } from "./consequence-dialog.js";
 
 /** A rule that is about to be switched on. */
 export interface StartingRule {
   readonly name: string;
   readonly expression: string;
   readonly action: Action;
+  /** Where it stands; absent: behind all others. */
+  readonly sortOrder?: number | undefined;
 }
 
 /** Whether switching it on is asked about: always for block, for challenge and delay while no other active rule uses them. */
@@ -32,23 +35,26 @@ export function StartDialog(
     readonly fault: string | null;
     readonly onYes: () => void;
     readonly onNo: () => void;
+    /** Names of the rules by their ids. */
+    readonly names: ReadonlyMap<number, string>;
   },
 ) {
-  const { api, project, rule, yes, isBusy, fault, onYes, onNo } = properties;
+  const { api, project, names, rule, yes, isBusy, fault, onYes, onNo } = properties;
   const { name, expression, action } = rule;
-  const backtest = useDraftBacktest(api, project, expression, action);
+  const backtest = useDraftBacktest(api, project, expression, action, rule.sortOrder);
   const isWaiting = backtest.state === "waiting" || backtest.state === "empty";
   return (
-    <Confirmation
+    <ConsequenceDialog
       title={
         action === "block"
           ? "Activate a rule that blocks?"
           : `The first rule with the action ${actionWords[action].toLowerCase()}`
       }
       yes={yes}
-      isBusy={isBusy || isWaiting}
+      isBusy={isBusy}
+      isWaiting={isWaiting}
       fault={fault}
-      onYes={() => isWaiting || onYes()}
+      onYes={onYes}
       onNo={onNo}
     >
       {action === "block" && (
@@ -64,8 +70,8 @@ export function StartDialog(
           What <b class="wrap">{name}</b> would have done:
         </p>
       )}
-      <Backtest backtest={backtest} expression={expression} action={action} isBrief />
-    </Confirmation>
+      <Backtest backtest={backtest} expression={expression} action={action} names={names} isBrief />
+    </ConsequenceDialog>
   );
 }
 

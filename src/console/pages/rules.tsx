@@ -1,21 +1,31 @@
 /** The rules in the order of evaluation: moved by dragging or with the arrow keys, switched on and off, deleted. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ListedRuleAnswer } from "../../contract/api-answers.js";
+import { actions } from "../../contract/verdict.js";
+import { useAccess } from "../access.js";
 import { hashOf } from "../location.js";
 import type { ProjectPageProperties } from "../page-properties.js";
-import { ActionBadge, Confirmation, Fault, FreshnessLine, Loaded, PageTitle } from "../parts.js";
+import { ActionBadge, Confirmation, Fault, FreshnessLine, Loaded, PageTitle, Time } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
 import { moved, orderChanges } from "../rule-order.js";
+import { actionWords, count, plural } from "../words.js";
 import { type ChallengesByRule, challengesByRule, PassRate, PassRateNote } from "./pass-rate.js";
 import { type HitsByRule, HitsLine, hitsByRule } from "./rule-hits.js";
+import { ruleNames } from "./rule-link.js";
 import { asksBeforeStart, StartDialog } from "./rule-start.js";
+
+/** Hits and pass rates. */
+const refreshMs = 15_000;
+/** Rules in a list before a search shows more. */
+const shownMax = 50;
 
 /** Each rule with its hits and the pass rate of its challenges over the last 7 days, read anew after every change. */
 export function RulesPage({ api, project }: ProjectPageProperties) {
   const rules = useResource(() => api.rules(project), [api, project]);
-  const challenges = useResource(() => challengesByRule(api, project), [api, project]);
-  const hits = useResource(() => hitsByRule(api, project), [api, project]);
+  const challenges = useResource(() => challengesByRule(api, project), [api, project], refreshMs);
+  const hits = useResource(() => hitsByRule(api, project), [api, project], refreshMs);
   const reloadAll = async () => void (await Promise.all([rules.reload(), challenges.reload(), hits.reload()]));
+  const { mayWrite } = useAccess();
   const both = { ...rules, reload: reloadAll };
   return (
     <>
@@ -26,11 +36,13 @@ export function RulesPage({ api, project }: ProjectPageProperties) {
         Evaluated from top to bottom: the first active rule that matches decides. After a match with log, evaluation
         continues. Move a rule by its handle, or with the arrow keys on it.
       </p>
-      <p>
-        <a class="button primary" href={hashOf("rules", "new")}>
-          New rule
-        </a>
-      </p>
+      {mayWrite && (
+        <p>
+          <a class="button primary" href={hashOf("rules", "new")}>
+            New rule
+          </a>
+        </p>
+      )}
       <Fault of={challenges.fault ?? hits.fault} />
       {challenges.value !== undefined && <PassRateNote of={challenges.value} />}
       <Loaded from={rules}>
@@ -59,6 +71,15 @@ interface RuleListProperties extends ProjectPageProperties {
 
 function RuleList({ api, project, rules, challenges, hits, reload }: RuleListProperties) {
   const [said, setSaid] = useState("");
+  const [search, setSearch] = useState("");
+  const [only, setOnly] = useState("");
+  const [length, setLength] = useState(shownMax);
+  const { mayWrite } = useAccess();
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const isFound = (rule: ListedRuleAnswer) =>
+    words.every((word) => textOf(rule).includes(word)) &&
+    (only === "" || only === rule.action || only === (rule.is_active ? "active" : "inactive"));
+  const isNarrowed = words.length > 0 || only !== "";
   const [deleting, setDeleting] = useState<ListedRuleAnswer | null>(null);
   /** A rule that is asked about before it is switched on. */
   const [starting, setStarting] = useState<ListedRuleAnswer | null>(null);
@@ -87,6 +108,9 @@ function RuleList({ api, project, rules, challenges, hits, reload }: RuleListPro
       await reload();
       setSaid(`${rule.name} is deleted`);
     });
+  const found = order.shown
+    .map((rule, index) => [rule, index] as const)
+    .filter(([rule]) => !isNarrowed || isFound(rule));
   return (
     <>
       <p class="said" role="status">
@@ -94,32 +118,70 @@ function RuleList({ api, project, rules, challenges, hits, reload }: RuleListPro
       </p>
       {deleting === null && starting === null && <Fault of={task.fault} />}
       {rules.length === 0 && <p class="dim empty">No rules: every action is allow.</p>}
+      {rules.length > 5 && (
+        <div class="tools">
+          <label class="wide">
+            <span>Search name, expression, number</span>
+            <input
+              type="search"
+              value={search}
+              spellcheck={false}
+              onInput={(event) => setSearch(event.currentTarget.value)}
+            />
+          </label>
+          <label>
+            <span>Only</span>
+            <select value={only} onChange={(event) => setOnly(event.currentTarget.value)}>
+              <option value="">All rules</option>
+              <option value="active">Active</option>
+              <option value="inactive">Inactive</option>
+              {actions.map((action) => (
+                <option key={action} value={action}>
+                  {actionWords[action]}
+                </option>
+              ))}
+            </select>
+          </label>
+        </div>
+      )}
+      {isNarrowed && (
+        <p class="dim" role="status">
+          {plural(found.length, "rule")} of {count(rules.length)}
+        </p>
+      )}
       <ol class="rules" ref={order.list}>
-        {order.shown.map((rule, index) => (
+        {found.slice(0, length).map(([rule, index]) => (
           <li
             key={rule.id}
             class={order.dragged === rule.id ? "dragged" : undefined}
             data-inactive={!rule.is_active}
             style={{ order: order.placeOf(rule.id) }}
           >
-            <button
-              type="button"
-              class="handle"
-              data-rule={rule.id}
-              aria-label={`Move ${rule.name}, ${index + 1} of ${rules.length}: arrow keys`}
-              onPointerDown={(event) => order.grab(event, rule.id)}
-              onKeyDown={(event) => {
-                const by = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : 0;
-                if (by === 0) return;
-                event.preventDefault();
-                if (!task.isRunning) order.move(rule.id, index + by);
-              }}
-            >
-              <span aria-hidden="true">⠿</span>
-            </button>
+            {mayWrite && (
+              <button
+                type="button"
+                class="handle"
+                data-rule={rule.id}
+                aria-label={`Move ${rule.name}, ${index + 1} of ${rules.length}: arrow keys`}
+                onPointerDown={(event) => order.grab(event, rule.id)}
+                onKeyDown={(event) => {
+                  const by = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : 0;
+                  if (by === 0) return;
+                  event.preventDefault();
+                  if (!task.isRunning) order.move(rule.id, index + by);
+                }}
+              >
+                <span aria-hidden="true">⠿</span>
+              </button>
+            )}
             <div class="rule">
               <h2>{rule.name}</h2>
               <ActionBadge action={rule.action} />
+              {rule.expires_at !== undefined && (
+                <span class="dim">
+                  {Date.parse(rule.expires_at) <= Date.now() ? "expired" : "expires"} <Time at={rule.expires_at} />
+                </span>
+              )}
               <code class="source">{rule.expression_source}</code>
               {hits !== undefined && (rule.is_active || hits[rule.id] !== undefined) && (
                 <HitsLine hits={hits[rule.id]} />
@@ -129,36 +191,62 @@ function RuleList({ api, project, rules, challenges, hits, reload }: RuleListPro
               )}
             </div>
             <div class="buttons">
-              <label class="check">
-                <input
-                  type="checkbox"
-                  role="switch"
-                  aria-checked={rule.is_active}
-                  checked={rule.is_active}
-                  aria-label={`${rule.name} is active`}
-                  onChange={(event) => {
-                    if (rule.is_active || !asksBeforeStart(rule.action, rules)) return void toggle(rule);
-                    event.currentTarget.checked = false;
-                    setStarting(rule);
-                  }}
-                />
-                Active
-              </label>
-              <a class="button" href={hashOf("rules", rule.id)} aria-label={`Edit ${rule.name}`}>
-                Edit
+              {mayWrite ? (
+                <label class="check">
+                  <input
+                    type="checkbox"
+                    role="switch"
+                    aria-checked={rule.is_active}
+                    checked={rule.is_active}
+                    aria-label={`${rule.name} is active`}
+                    onChange={(event) => {
+                      if (rule.is_active || !asksBeforeStart(rule.action, rules)) return void toggle(rule);
+                      event.currentTarget.checked = false;
+                      setStarting(rule);
+                    }}
+                  />
+                  Active
+                </label>
+              ) : (
+                <span class="dim">{rule.is_active ? "active" : "inactive"}</span>
+              )}
+              <a
+                class="button"
+                href={hashOf("rules", rule.id)}
+                aria-label={`${mayWrite ? "Edit" : "Open"} ${rule.name}`}
+              >
+                {mayWrite ? "Edit" : "Open"}
               </a>
-              <button type="button" class="quiet" aria-label={`Delete ${rule.name}`} onClick={() => setDeleting(rule)}>
-                Delete
-              </button>
+              {mayWrite && (
+                <button
+                  type="button"
+                  class="quiet"
+                  aria-label={`Delete ${rule.name}`}
+                  onClick={() => setDeleting(rule)}
+                >
+                  Delete
+                </button>
+              )}
             </div>
           </li>
         ))}
       </ol>
+      {found.length > length && (
+        <p class="more">
+          <span class="dim">
+            The first {count(length)} of {count(found.length)}
+          </span>
+          <button type="button" onClick={() => setLength(length + shownMax)}>
+            Show more
+          </button>
+        </p>
+      )}
       {starting !== null && (
         <StartDialog
           api={api}
           project={project}
-          rule={{ ...starting, expression: starting.expression_source }}
+          rule={{ ...starting, expression: starting.expression_source, sortOrder: starting.sort_order }}
+          names={ruleNames(rules)}
           yes="Activate it"
           isBusy={task.isRunning}
           fault={task.fault}
@@ -182,6 +270,10 @@ function RuleList({ api, project, rules, challenges, hits, reload }: RuleListPro
       )}
     </>
   );
+}
+
+function textOf({ id, name, expression_source, action }: ListedRuleAnswer): string {
+  return `${id} ${name} ${expression_source} ${action}`.toLowerCase();
 }
 
 /** The order as shown: the server's, or the one under way. `onMoved` gets the wanted order and where the moved rule stands in it. */

@@ -1,8 +1,17 @@
 /** A card of settings: a draft of what is stored, changed field by field and saved as a whole; and the fields it is made of. */
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
+import { useAccess } from "../access.js";
 import { Card, Fault, Loaded } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
+
+/** For a dialog that asks before saving. */
+interface Asking {
+  readonly isBusy: boolean;
+  readonly fault: string | null;
+  readonly onYes: () => void;
+  readonly onNo: () => void;
+}
 
 interface SettingsCardProperties<Settings> {
   readonly title: string;
@@ -14,6 +23,8 @@ interface SettingsCardProperties<Settings> {
   readonly save: (draft: Settings) => Promise<unknown>;
   /** What to say of settings that were saved. */
   readonly saved: (settings: Settings) => string;
+  /** What is asked before it is saved, of what has changed; default: nothing. */
+  readonly ask?: (change: Partial<Settings>, dialog: Asking) => ComponentChildren;
   /** The button's text. */
   readonly button: string;
   readonly children: (draft: Settings, change: (part: Partial<Settings>) => void) => ComponentChildren;
@@ -36,7 +47,9 @@ export function SettingsCard<Settings extends object>(properties: SettingsCardPr
 function Form<Settings extends object>(
   properties: SettingsCardProperties<Settings> & { readonly stored: Settings; readonly reload: () => Promise<void> },
 ) {
-  const { save, saved, button, children, stored, reload } = properties;
+  const { save, saved, ask, button, children, stored, reload } = properties;
+  const [isAsking, setAsking] = useState(false);
+  const { mayWrite } = useAccess();
   const [draft, setDraft] = useState(stored);
   const [said, setSaid] = useState("");
   const task = useTask();
@@ -46,26 +59,41 @@ function Form<Settings extends object>(
     setSaid("");
     setDraft((before) => ({ ...before, ...part }));
   };
-  const submit = (event: Event) => {
-    event.preventDefault();
+  const changed = Object.fromEntries(
+    Object.entries(draft).filter(
+      ([name, value]) => JSON.stringify(Reflect.get(stored, name)) !== JSON.stringify(value),
+    ),
+  ) as Partial<Settings>;
+  const store = () =>
     void task.run(async () => {
       await save(draft);
       await reload();
+      setAsking(false);
       setSaid(saved(draft));
     });
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (ask !== undefined && Object.keys(changed).length > 0) setAsking(true);
+    else store();
   };
   return (
     <form class="settings" onSubmit={submit}>
-      {children(draft, change)}
-      <Fault of={task.fault} />
-      <p class="buttons">
-        <span class="said" role="status">
-          {said}
-        </span>
-        <button type="submit" class="primary" aria-disabled={task.isRunning}>
-          {button}
-        </button>
-      </p>
+      <fieldset class="bare" disabled={!mayWrite}>
+        {children(draft, change)}
+      </fieldset>
+      {!isAsking && <Fault of={task.fault} />}
+      {mayWrite && (
+        <p class="buttons">
+          <span class="said" role="status">
+            {said}
+          </span>
+          <button type="submit" class="primary" aria-disabled={task.isRunning}>
+            {button}
+          </button>
+        </p>
+      )}
+      {isAsking &&
+        ask?.(changed, { isBusy: task.isRunning, fault: task.fault, onYes: store, onNo: () => setAsking(false) })}
     </form>
   );
 }

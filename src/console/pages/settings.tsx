@@ -7,6 +7,7 @@ import { BandBadge, PageTitle } from "../parts.js";
 import { ChallengeCard } from "./challenge-card.js";
 import { RequestScoringCard } from "./request-scoring-card.js";
 import { CheckField, ChoiceField, NumberField, SettingsCard } from "./settings-card.js";
+import { SettingsConsequence } from "./settings-consequence.js";
 
 const policyWords: Readonly<Record<LoggedInPolicy, string>> = {
   observe: "Observe: treat them like everybody else",
@@ -27,6 +28,7 @@ export function SettingsPage({ api, project }: ProjectPageProperties) {
         save={(draft) => api.changeSettings(project, draft)}
         saved={() => "Saved: it applies from the next verdict on."}
         button="Save settings"
+        ask={(change, dialog) => <SettingsConsequence api={api} project={project} change={change} {...dialog} />}
       >
         {(draft, change) => (
           <>

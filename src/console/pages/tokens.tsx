@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import type { TokenRow } from "../../contract/api-answers.js";
 import { type TokenAbility, tokenAbilities } from "../../contract/control.js";
+import { useAccess } from "../access.js";
 import type { Api } from "../api.js";
 import { Card, Confirmation, Fault, FreshnessLine, Loaded, PageTitle, SecretDialog, Table, Time } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
@@ -19,6 +20,7 @@ export function TokensPage({ api, onRevokedSelf }: TokensPageProperties) {
   const [revoking, setRevoking] = useState<TokenRow | null>(null);
   const [said, setSaid] = useState("");
   const task = useTask();
+  const { mayWrite } = useAccess();
   const make = (name: string, abilities: TokenAbility[]) =>
     task.run(async () => {
       const made = await api.createToken({ abilities, ...(name !== "" && { name }) });
@@ -75,14 +77,14 @@ export function TokensPage({ api, onRevokedSelf }: TokensPageProperties) {
         {({ data }) => (
           <Table
             caption="Account tokens"
-            columns={columns}
+            columns={mayWrite ? columns : columns.filter(({ name }) => name !== "Revoke")}
             rows={data}
             rowKey={({ id }) => id}
             empty="There are no tokens."
           />
         )}
       </Loaded>
-      <NewToken isBusy={task.isRunning} onMake={(name, abilities) => void make(name, abilities)} />
+      {mayWrite && <NewToken isBusy={task.isRunning} onMake={(name, abilities) => void make(name, abilities)} />}
       {revoking !== null && (
         <Confirmation
           title={`Revoke token ${revoking.id}?`}

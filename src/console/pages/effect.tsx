@@ -1,0 +1,81 @@
+/** What a change would do against things as they are: who would be treated otherwise, and which rules stand in each other's way. */
+import type { ChangeEffectAnswer, RuleEffectAnswer } from "../../contract/api-answers.js";
+import { count, plural } from "../words.js";
+import { RuleLink } from "./rule-link.js";
+
+const changeWords: readonly (readonly [name: keyof ChangeEffectAnswer, text: string])[] = [
+  ["newly_blocked", "newly blocked"],
+  ["newly_challenged", "newly challenged"],
+  ["newly_delayed", "newly delayed"],
+  ["newly_allowed", "newly let in"],
+];
+const whomWords: readonly (readonly [name: keyof ChangeEffectAnswer, text: string])[] = [
+  ["likely_human", "likely human"],
+  ["logged_in", "logged in"],
+  ["marked_human", "marked as a person"],
+];
+
+/** One sentence about each subject; a warning where it meets people; the rules before and behind a draft. */
+export function Effect(properties: {
+  readonly of: RuleEffectAnswer;
+  /** Of samples of requests without a session, scaled up. */
+  readonly requests: ChangeEffectAnswer;
+  readonly names: ReadonlyMap<number, string>;
+}) {
+  const { of, requests, names } = properties;
+  const people = of.likely_human + of.logged_in + of.marked_human;
+  return (
+    <section class="effect" aria-label="What changes">
+      <p>
+        <b>Sessions:</b> {changesOf(of)}
+      </p>
+      <p>
+        <b>Requests without a session:</b> {changesOf(requests, "≈ ")}
+      </p>
+      {people > 0 && (
+        <p class="notice">
+          Of the sessions that would be treated otherwise, {whomOf(of)}: look at some of them before you go on.
+        </p>
+      )}
+      {of.shadowed_by.length > 0 && (
+        <p class="notice">
+          Rules before it decide some of what it matches, so it never sees that:{" "}
+          <Rules ids={of.shadowed_by} names={names} />. Place it before them to change that.
+        </p>
+      )}
+      {of.shadows.length > 0 && (
+        <p class="notice">
+          It decides some of what rules behind it decide now: <Rules ids={of.shadows} names={names} />.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function changesOf(effect: ChangeEffectAnswer, mark = ""): string {
+  const changes = changeWords
+    .filter(([name]) => effect[name] > 0)
+    .map(([name, text]) => `${mark}${count(effect[name])} ${text}`);
+  const same = `${mark}${count(effect.unchanged)} as now`;
+  return changes.length === 0 ? `nothing changes (${same}).` : `${changes.join(", ")}; ${same}.`;
+}
+
+function whomOf(effect: ChangeEffectAnswer): string {
+  return whomWords
+    .filter(([name]) => effect[name] > 0)
+    .map(([name, text]) => `${plural(effect[name], "session")} ${effect[name] === 1 ? "is" : "are"} ${text}`)
+    .join(", ");
+}
+
+function Rules({ ids, names }: { readonly ids: readonly number[]; readonly names: ReadonlyMap<number, string> }) {
+  return (
+    <>
+      {ids.map((id, index) => (
+        <span key={id}>
+          {index > 0 && ", "}
+          <RuleLink id={id} names={names} />
+        </span>
+      ))}
+    </>
+  );
+}
