@@ -45,6 +45,15 @@ export function PassRate(properties: {
   const counts = of.counts[rule];
   if (counts === undefined || counts.issued === 0) {
     if (!isChallenge) return null;
+    const apart = of.counts[0];
+    if (of.isEnabled && apart !== undefined && apart.issued > 0) {
+      return (
+        <p class="pass-rate dim">
+          Pass rate: none of its own. Challenges of first visits, which have no session yet, are counted for all rules
+          together: {count(apart.passed)} of {count(apart.issued)} passed in the last {days} days.
+        </p>
+      );
+    }
     return (
       <p class="pass-rate dim">
         {of.isEnabled ? (
