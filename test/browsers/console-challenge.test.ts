@@ -213,7 +213,7 @@ t.test(
     await page.getByLabel("Active").check();
     await fill(recipe("without a session"));
     await desk.says("Stored sessions can’t show what it would match.");
-    await desk.says(/Requests without a session are not stored: here has_session is always true/);
+    await desk.says(/only samples are stored: among sessions has_session is always true/);
     await recipes.click();
     for (const colorScheme of ["dark", "light"] as const) {
       await page.emulateMedia({ colorScheme });

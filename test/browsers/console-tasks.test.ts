@@ -36,7 +36,7 @@ t.test("Explore finds sessions by expression, click and bar; its address, files 
   await source.fill("score << 30");
   await desk.says("Line 1, column 8: expected");
   t.ok(await page.getByText(`${all} sessions of ${all}`).isVisible(), "what was found stays while one types");
-  await desk.says("What follows is still the result for every session.");
+  await desk.says("What follows is still the result for everything.");
   await source.fill("scor < 30");
   await page.getByRole("button", { name: "Use score instead" }).click();
   t.equal(await source.inputValue(), "score < 30", "the word that was meant takes its place");
@@ -102,7 +102,7 @@ t.test("Explore finds sessions by expression, click and bar; its address, files 
   await desk.says(`Matches ${matched} of the ${all} sessions of the last 24 hours.`);
   t.same(await desk.barriers(), []);
   await page.getByText("As a table").click();
-  const span = (await page.getByText(/^Sessions that began from/).textContent())!;
+  const span = (await page.getByText(/A session counts once, when it began/).textContent())!;
   await page.getByRole("region", { name: "Matched sessions" }).getByRole("table").getByRole("button").last().click();
   await page.getByText(span, { exact: true }).waitFor({ state: "hidden" });
   await page.waitForURL(/from=.*&to=/);

@@ -88,8 +88,8 @@ export function Backtest(properties: {
         </>
       )}
       <p class="dim">
-        Counted as if it were the only rule; what changes is against the rules as they are, at its place. Trying
-        stores nothing.
+        Counted as if it were the only rule; what changes is against the rules as they are, at its place. Trying stores
+        nothing.
       </p>
     </>
   );
