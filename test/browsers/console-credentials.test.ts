@@ -83,7 +83,8 @@ t.test("a key is rotated: the secret is shown once and can be copied", async (t)
   await desk.title("No project");
   await chosen.selectOption(String(projectId));
   await desk.go("Overview");
-  await page.getByRole("link", { name: "Enable it under Keys" }).click();
+  await page.getByRole("region", { name: "The first five minutes" }).getByText("Keys: not yet").waitFor();
+  await desk.go("Keys");
   await page.getByRole("button", { name: "Enable scoring" }).click();
   const dialog = page.getByRole("dialog");
   const first = await dialog.getByLabel("Shown only once").inputValue();
