@@ -62,7 +62,7 @@ export async function startSite(service: { origin: string; siteKey: string }): P
   const server = createServer((incoming, response) => {
     const [, id = "", rest = ""] = /^\/visit\/(\w+)(\/.*)?$/.exec(incoming.url ?? "") ?? [];
     const visit = visits.get(id);
-    if (incoming.url === "/sdk.js" || incoming.url === "/sdk-probes.js") {
+    if (sdkFiles.includes(incoming.url ?? "")) {
       forward(service.origin, incoming.url, incoming, response);
     } else if (visit === undefined) response.writeHead(404).end();
     else if (visitorPaths.includes(rest)) forward(service.origin, rest, incoming, response, visit);
@@ -90,6 +90,8 @@ export async function startSite(service: { origin: string; siteKey: string }): P
   };
 }
 
+/** Served beside the site, as a proxy does. */
+const sdkFiles: readonly string[] = ["/sdk.js", "/sdk-probes.js", "/sdk-agents.js"];
 /** What a visitor's browser asks of verdictd, below the address of the visit. */
 const visitorPaths = ["/v1/events", "/v1/start-tickets", "/challenge.js", "/v1/challenges", "/v1/challenges/solution"];
 
