@@ -27,6 +27,25 @@ export const ruleRecipes: readonly RuleRecipe[] = [
     note: "An agent passes if its address or signature proves it; its name is not enough. Verified crawlers are allowed as above.",
   },
   {
+    name: "Let marked AI agents read, not buy",
+    expression:
+      'agent_certainty in {"marked", "behavior"} AND (path starts_with "/checkout" OR path starts_with "/account")',
+    action: "block",
+    note: "Replace the paths with yours. Marks and behavior are known from the SDK’s first reports on; a person who has an agent’s extension at work is stopped there too.",
+  },
+  {
+    name: "Let signed AI agents in",
+    expression: 'agent_certainty == "signed"',
+    action: "allow",
+    note: "Put it above your other rules. A signature can’t be forged, so that a name alone never passes.",
+  },
+  {
+    name: "Name all other AI agents in the log",
+    expression: 'agent_category in {"ai_agent", "ai_assistant"}',
+    action: "log",
+    note: "Stops nobody. Explore groups sessions by agent.",
+  },
+  {
     name: "No HTTP libraries outside /api",
     expression: 'declared_bot_category == "library" AND NOT path starts_with "/api/"',
     action: "block",

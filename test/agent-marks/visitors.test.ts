@@ -1,6 +1,7 @@
 /** Who a visitor is, on a server: by its signature, address, user agent or marks, in each answer, in rules and in searches. */
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import t from "tap";
+import { ruleRecipes } from "../../src/console/rule-recipes.js";
 import { askingProject, navigation } from "../requests/asking.js";
 import { browserHeaders, event } from "../support/batches.js";
 import { firstTenant, startServer } from "../support/server.js";
@@ -35,8 +36,9 @@ async function judged(
   project: Project,
   sessionToken: string | null,
   headers: readonly (readonly [string, string])[] = navigation,
+  path = "/",
 ) {
-  const body = { session_token: sessionToken, request: { method: "GET", path: "/", ip: "203.0.113.7", headers } };
+  const body = { session_token: sessionToken, request: { method: "GET", path, ip: "203.0.113.7", headers } };
   const { json } = await server.ask("POST", "/v1/verdict", {
     headers: { "X-Service-Private-Key": project.privateKey },
     body,
@@ -201,4 +203,22 @@ t.test("an unknown agent is named by how it acts; a mark names it better", async
     body: { expression: 'agent_certainty == "behavior"' },
   });
   t.match(found.json, { matched: 1, data: [{ session_token: token }] });
+});
+
+t.test("the console's recipe lets marked and unknown agents read, not buy", async (t) => {
+  const { expression, action } = ruleRecipes.find(({ name }) => name === "Let marked AI agents read, not buy")!;
+  const project = await fresh();
+  await project.enable();
+  await project.rule(expression, action);
+  const marked = await session(project, [mark]);
+  const unknown = await session(project, undefined, {}, { lone_activations: 2, shared_focus: 2 });
+  const person = await session(project, undefined);
+  for (const [token, atCheckout] of [
+    [marked, "block"],
+    [unknown, "block"],
+    [person, "allow"],
+  ] as const) {
+    t.equal((await judged(project, token, navigation, "/shop")).action, "allow");
+    t.equal((await judged(project, token, navigation, "/checkout/pay")).action, atCheckout);
+  }
 });

@@ -371,6 +371,19 @@ const recipeRequests: Readonly<Record<string, { readonly taken: readonly Told[];
     taken: [{ headers: agentHeaders("GPTBot/1.2") }, { headers: agentHeaders("ChatGPT-User/1.0") }],
     left: [{ headers: navigation }, { headers: agentHeaders("curl/8.5.0") }],
   },
+  // A session with a mark, and a signature: `agent-marks/visitors` and `signed-agents` have them.
+  "Let marked AI agents read, not buy": {
+    taken: [],
+    left: [{ path: "/checkout", headers: navigation }],
+  },
+  "Let signed AI agents in": {
+    taken: [],
+    left: [{ headers: agentHeaders("ChatGPT-User/1.0") }],
+  },
+  "Name all other AI agents in the log": {
+    taken: [{ headers: agentHeaders("Devin/1.0") }],
+    left: [{ headers: navigation }],
+  },
   "No HTTP libraries outside /api": {
     taken: [{ path: "/shop", headers: agentHeaders("python-requests/2.32.3") }],
     left: [
