@@ -62,8 +62,9 @@ export async function startSite(service: { origin: string; siteKey: string }): P
   const server = createServer((incoming, response) => {
     const [, id = "", rest = ""] = /^\/visit\/(\w+)(\/.*)?$/.exec(incoming.url ?? "") ?? [];
     const visit = visits.get(id);
-    if (sdkFiles.includes(incoming.url ?? "")) {
-      forward(service.origin, incoming.url, incoming, response);
+    const address = incoming.url ?? "";
+    if (sdkFiles.includes(address)) {
+      forward(service.origin, address, incoming, response);
     } else if (visit === undefined) response.writeHead(404).end();
     else if (visitorPaths.includes(rest)) forward(service.origin, rest, incoming, response, visit);
     else if (rest === "/place") takePlace(incoming, response, visit);

@@ -51,7 +51,7 @@ const isPasted = (e: Pick<Signs, "pastes" | "fieldsFilled" | "keys" | "menuClick
   e.menuClicks < e.pastes / 2 &&
   e.touches === 0;
 /** Signs that no aid gives: only what drives the browser itself. */
-const driven = (e: Signs) => count(e.loneActivations >= 2, e.sharedFocus >= 2, e.typedPages >= 3, e.quickPages >= 3);
+const driven = (e: Signs) => count(e.loneActivations >= 1, e.sharedFocus >= 2, e.typedPages >= 3, e.quickPages >= 3);
 /** Signs that aids give as well. */
 const unmoved = (e: Signs) =>
   count(e.arrivalClicks >= 1, e.quietClicks >= 3, e.exactClicks >= 3, e.unpairedKeys >= 3, isPasted(e));
@@ -73,7 +73,7 @@ export const agentActDetections = [
       (driven(e) >= 2 || (driven(e) === 1 && unmoved(e) >= 1) || (e.debuggerSeen && unmoved(e) >= 2)),
     source:
       "the signs below: at least one that no aid gives, or a debugger's client, each beside others. Names the visitor an unknown agent and lowers no score",
-    fires: { ...noSigns, loneActivations: 2, arrivalClicks: 1 },
+    fires: { ...noSigns, loneActivations: 1, arrivalClicks: 1 },
     staysQuiet: { ...noSigns, arrivalClicks: 4, quietClicks: 5, exactClicks: 4 },
   }),
   detection({
@@ -175,16 +175,15 @@ export const agentActDetections = [
     slug: "activation-without-input",
     engine: "behavioral",
     state: "experimental",
-    meaning:
-      "The browser took the page for activated by its user, twice and more, while there was no key, press or touch.",
+    meaning: "The browser took the page for activated by its user while there was no key, press or touch.",
     strength: "moderate",
     cause: "activation",
     reads: ["loneActivations"],
-    when: (e) => e.loneActivations >= 2,
+    when: (e) => e.loneActivations >= 1,
     source:
       "drivers pass a user's gesture with every evaluation: 133 of 364 runs, 0 of 57 visits of people. So does the console of open developer tools",
-    fires: { loneActivations: 2 },
-    staysQuiet: { loneActivations: 1 },
+    fires: { loneActivations: 1 },
+    staysQuiet: { loneActivations: 0 },
   }),
   detection({
     id: 300608,
