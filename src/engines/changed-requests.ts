@@ -56,18 +56,29 @@ function missingKinds({ values, browser, lacksEncoding, order, method }: Changed
   const { accept, acceptLanguage, acceptEncoding, referer, origin, upgradeInsecureRequests: upgrade } = values;
   const isPage = accept.startsWith(pageAccept);
   const isNavigation = isPage || upgrade === "1" || isDocument(values);
-  const isFromNowhere = !isNavigation && referer === "" && origin === "" && !hasFetchMetadata(values);
+  const isUpload = isBrowsersUpload(values);
+  const isFromNowhere = !isNavigation && !isUpload && referer === "" && origin === "" && !hasFetchMetadata(values);
   const kinds = [
     acceptLanguage === "",
-    accept === "" || (accept === "*/*" && isNavigation),
-    lacksEncoding || !isBrowsersEncoding(acceptEncoding),
+    (accept === "" && !isUpload) || (accept === "*/*" && isNavigation),
+    (lacksEncoding && !isHandshake(values)) || !isBrowsersEncoding(acceptEncoding),
     isNavigation && browser.family !== "safari" && upgrade === "",
     isFromNowhere,
     // Nothing but encodings tells then what a library sends from what a browser does.
     isFromNowhere && order === undefined && acceptEncoding !== encodingsOf(browser),
-    method === "POST" && origin === "",
+    method === "POST" && origin === "" && !isUpload,
   ];
   return count(kinds);
+}
+
+/** Reports of the Reporting API and of network errors: Chromium's network code sends them by itself, for no page and without Accept. */
+function isBrowsersUpload({ contentType }: JudgedHeaderFacts): boolean {
+  return contentType.startsWith("application/reports+json");
+}
+
+/** Of a WebSocket, for which Safari does not offer Brotli. */
+function isHandshake({ connection, origin }: JudgedHeaderFacts): boolean {
+  return origin !== "" && /\bupgrade\b/i.test(connection);
 }
 
 function missingMax(values: JudgedHeaderFacts, browser: ClaimedBrowser): number {

@@ -67,13 +67,15 @@ export function judgedLinesOf({ headers, isAsReceived, httpVersion }: JudgedRequ
     if (lower !== name) isLowerCase = false;
     // Most clients send Host first, and most proxies put it first.
     if (index > 1 && lower < before) isSorted = false;
+    const isPlacedByBrave = before === "sec-gpc";
     before = lower;
     const what = known.get(lower);
     if (what === undefined) continue;
     if (what === "proxy") isOrderKnown = false;
     if (what === "proxy" || values[what] !== "" || value === "") continue;
     values[what] = value;
-    order += letters[what] ?? "";
+    // Brave writes its languages anew, behind Sec-GPC (captures of versions 117 and 127): their place says nothing of the network code.
+    if (!isPlacedByBrave) order += letters[what] ?? "";
   }
   if (isSorted || !isPossible(isLowerCase, httpVersion) || isTranslated(isLowerCase, values)) isOrderKnown = false;
   return {

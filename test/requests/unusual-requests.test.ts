@@ -72,6 +72,17 @@ const keptAlive = { Connection: "keep-alive" };
 const page = "https://shop.example/";
 
 const people: Record<string, Record<string, string>> = {
+  "a WebSocket of Safari's over https": {
+    "X-Forwarded-Proto": "https",
+    "Sec-WebSocket-Version": "13",
+    Upgrade: "websocket",
+    Origin: "https://shop.example",
+    Connection: "Upgrade",
+    "User-Agent":
+      "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Safari/605.1.15",
+    "Accept-Language": "en-US,en;q=0.9",
+    "Accept-Encoding": "gzip, deflate",
+  },
   "a view in Feedly on Android": {
     ...navigation,
     "User-Agent": `${webView} Feedly/92.0`,
@@ -354,6 +365,29 @@ t.test("one more header less makes no enforced bot of a person whose request was
       }
     }
   }
+});
+
+t.test("Brave, which puts its languages behind Sec-GPC, has the order of its network code", async (t) => {
+  const { lowest, why } = judged({
+    "Sec-CH-UA": '"Chromium";v="156", "Not=A?Brand";v="24", "Brave";v="156"',
+    "Sec-CH-UA-Mobile": "?0",
+    "Sec-CH-UA-Platform": '"Windows"',
+    "User-Agent": chrome,
+    Accept: "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8",
+    "Sec-GPC": "1",
+    "Accept-Language": "en-US,en;q=0.7",
+    ...navigation,
+    "Accept-Encoding": "gzip, deflate, br, zstd",
+  });
+  t.equal(lowest, 60, why);
+});
+
+t.test("reports that Chromium sends by itself are a person's", async (t) => {
+  const { lowest, why } = judged(
+    { "Content-Type": "application/reports+json", "User-Agent": chrome, ...usual },
+    { method: "POST", path: "/reports" },
+  );
+  t.ok(lowest >= likelyBotThreshold, why);
 });
 
 t.test("a request of a script that names no page, behind a filter, is a person's", async (t) => {
