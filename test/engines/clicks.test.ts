@@ -71,10 +71,12 @@ t.test("a finger's swipes are not measured as a mouse's strokes", async (t) => {
 });
 
 t.test("the verdict on a claimed crawler becomes evidence", async (t) => {
+  const bytespider = "Mozilla/5.0 (compatible; Bytespider; spider-feedback@bytedance.com)";
   const slugs = (claim: CrawlerClaim) => {
     const features = folded([event("page", { path: "/" })]);
     setCrawlerClaim(features, claim);
-    return explain(features, lastRequest).map((each) => each.slug);
+    // The claim is the name's: a browser's own would be a view in an app.
+    return explain(features, { ...lastRequest, userAgent: bytespider }).map((each) => each.slug);
   };
   t.same(slugs("none"), []);
   t.same(slugs("spoofed"), ["spoofed-crawler"]);
