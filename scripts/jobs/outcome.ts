@@ -49,7 +49,10 @@ export function outcomeOf(
     ...judged.map(({ band, score, detectionIds }) => ({ band: band ?? "not_computed", score, detectionIds })),
     ...(last === null ? [] : [{ band: last.verdict, score: last.score, detectionIds: last.detection_ids }]),
   ];
-  const worst = all.reduce((worse, each) => (order.indexOf(each.band) > order.indexOf(worse.band) ? each : worse), {
+  type Told = (typeof all)[number];
+  const isWorse = (one: Told, other: Told): boolean =>
+    one.band === other.band ? one.score < other.score : order.indexOf(one.band) > order.indexOf(other.band);
+  const worst = all.reduce((worse, each) => (isWorse(each, worse) ? each : worse), {
     band: "not_computed",
     score: 0,
     detectionIds: [] as readonly number[],

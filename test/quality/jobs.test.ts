@@ -6,7 +6,7 @@ import { doWithClient, httpClients } from "../../scripts/jobs/client-jobs.js";
 import { type RuleSetName, startGuarded } from "../../scripts/jobs/guarded.js";
 import { type JobName, jobs } from "../../scripts/jobs/jobs.js";
 import { outcomeOf } from "../../scripts/jobs/outcome.js";
-import { startShop } from "../../scripts/jobs/shop.js";
+import { type ShopVisit, startShop } from "../../scripts/jobs/shop.js";
 
 const dist = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const client = httpClients.find(({ name }) => name === "curl")!;
@@ -34,3 +34,15 @@ for (const [number, set] of (["A", "B"] as const satisfies RuleSetName[]).entrie
     }
   });
 }
+
+t.test("of verdicts in one band the lowest score is told", async (t) => {
+  const judged = [60, 31, 48].map((score) => ({
+    band: "likely_human",
+    score,
+    detectionIds: [],
+    action: "allow",
+    atMs: 0,
+  }));
+  const visit = { judged, passes: 0, isRefused: false } as unknown as ShopVisit;
+  t.match(outcomeOf([], visit, null, null, true), { result: "done", band: "likely_human", score: 31 });
+});
