@@ -84,6 +84,10 @@ export interface RawRoute extends Row {
   readonly credential: "site-key" | "private-key-raw";
   /** Whether the handler looks at the framing itself, since it walks the headers anyway; default false. */
   readonly checksFraming?: true;
+  /** Whether other methods get there too; default false: 405. */
+  readonly takesAnyMethod?: boolean;
+  /** Whether everything below the path gets there too; default false: 404. */
+  readonly takesSuffix?: boolean;
   readonly handleRaw: (exchange: Exchange, req: HttpRequest) => void;
 }
 

@@ -167,6 +167,7 @@ export class HttpServer {
         if (this.#isFramed(exchange, req)) this.#run(route, exchange, req);
       });
     }
+    if ("handleRaw" in route && route.takesAnyMethod === true) this.#registerAny(app, route);
     app[route.method](route.path, (res, req) => {
       this.#options.onTick();
       const exchange = this.#exchange(res, meter, method, route.path);
@@ -177,6 +178,22 @@ export class HttpServer {
         else this.#run(route, exchange, req);
       }
     });
+  }
+
+  /** Takes every method, and perhaps what is below the path. */
+  #registerAny(app: TemplatedApp, route: RawRoute): void {
+    const [method, meters] = [methodNames[route.method], this.#options];
+    const rowMeter = meters.meterOf(method, route.path);
+    const otherMeter = meters.meterOf(otherMethod, route.path);
+    const take = (res: HttpResponse, req: HttpRequest): void => {
+      this.#options.onTick();
+      const sent = req.getMethod();
+      const [meter, name] = sent === route.method ? [rowMeter, method] : [otherMeter, otherMethod];
+      const exchange = this.#exchange(res, meter, name, route.path, sent === "head");
+      if (this.#isFramed(exchange, req)) this.#runRaw(route, exchange, req);
+    };
+    app.any(route.path, take);
+    if (route.takesSuffix === true) app.any(`${route.path}/*`, take);
   }
 
   /** Whether it is clear where the request ends; one of which it is not is answered here. */
@@ -203,6 +220,7 @@ export class HttpServer {
   #registerFallbacks(app: TemplatedApp, routes: readonly Route[]): void {
     for (const path of new Set(routes.map((route) => route.path))) {
       const rows = routes.filter((route) => route.path === path);
+      if (rows.some((row) => "handleRaw" in row && row.takesAnyMethod === true)) continue;
       const allow = rows.flatMap((row) => [methodNames[row.method], ...(answersHead(row) ? ["HEAD"] : [])]).join(", ");
       const meter = this.#options.meterOf(otherMethod, path);
       const refuseMethod = (res: HttpResponse, req: HttpRequest): void => {

@@ -29,6 +29,8 @@ const expected: Readonly<Record<string, Access>> = {
   "POST /v1/sessions/:session_token/logged-in": "private key",
   "GET /v1/forward-auth": "private key",
   "GET /v1/forward-auth/x-original": "private key",
+  "GET /v1/forward-auth/x-original-url": "private key",
+  "GET /v1/forward-auth/envoy": "private key",
   "GET /v1/detections": "anybody",
   "GET /v1/declared-bots": "anybody",
   "GET /v1/agents": "anybody",
@@ -306,7 +308,10 @@ for (const isStrict of [false, true]) {
               as === undefined ? {} : { as },
             );
             if (!route.startsWith("GET /v1/forward-auth")) t.same(refused(answer), [401, "UNAUTHENTICATED"], route);
-            else t.same([answer.status, answer.headers.get("x-verdict-error")], [204, "unauthenticated"], route);
+            else {
+              const yes = route.endsWith("/envoy") ? 200 : 204;
+              t.same([answer.status, answer.headers.get("x-verdict-error")], [yes, "unauthenticated"], route);
+            }
           }),
         ),
       ]);

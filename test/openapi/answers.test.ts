@@ -298,12 +298,13 @@ async function askForwardAuth(
     headers: { accept: "text/html", cookie: `service_session=${token}` },
   });
   const bot = sessions.at(-1)!.session_token;
-  for (const path of ["/v1/forward-auth", "/v1/forward-auth/x-original"]) {
+  const base = "/v1/forward-auth";
+  for (const path of [base, `${base}/x-original`, `${base}/x-original-url`, `${base}/envoy`]) {
     await ask(403, "get", path, path, visit(one.privateKey, bot));
     await asked(200, "patch", `/rules/${rule}`, "/rules/{rule}", { action: "challenge" });
     await ask(401, "get", path, path, visit(one.privateKey, bot));
     await asked(200, "patch", `/rules/${rule}`, "/rules/{rule}", { action: "block" });
-    await ask(204, "get", path, path, visit("sk_wrong", bot));
+    await ask(path.endsWith("/envoy") ? 200 : 204, "get", path, path, visit("sk_wrong", bot));
   }
 }
 

@@ -185,6 +185,7 @@ function questionOf({ lines, userAgent }: Asking): VerdictQuestion {
     isAskedAgain: true,
     target,
     authority,
+    scheme: lines.findLast(([name]) => name === "x-forwarded-proto")?.[1] ?? "",
     ja4Header: "",
     isTrusted: false,
   };

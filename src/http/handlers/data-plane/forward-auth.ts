@@ -1,7 +1,7 @@
 /**
- * `GET /v1/forward-auth`: the verdict as a status, for proxies that ask before they pass a request on (nginx `auth_request`, Caddy
- * `forward_auth`, Traefik). 204 lets in, 401 asks for a challenge, 403 blocks. Nothing but a verdict ever gives 401 or 403: a wrong
- * key, an unpaid account and every failure answer 204 and say so in `X-Verdict-Error`, so a mistake never shuts a site.
+ * `/v1/forward-auth`: the verdict as a status, for proxies that ask before they pass a request on (nginx `auth_request`, Caddy `forward_auth`, Traefik,
+ * Envoy `ext_authz`, …). 204 (Envoy: 200) lets in, 401 asks for a challenge, 403 blocks. Nothing but a verdict ever gives 401 or 403: a wrong
+ * key, an unpaid account and every failure let in and say so in `X-Verdict-Error`, so a mistake never shuts a site.
  */
 import type { HttpRequest } from "uWebSockets.js";
 import type { AuthenticatedKey, Credentials } from "../../../auth/credentials.js";
@@ -28,12 +28,16 @@ import { bearerOf, type Exchange } from "../../exchange.js";
 import type { Reply } from "../../reply.js";
 import type { RawRoute } from "../../route.js";
 import { forwardedQuestion } from "./forwarded-request.js";
+import { type AskedFor, type Dialect, dialects, type Question } from "./proxy-dialects.js";
 import { goodHost, goodMethod } from "./request-context.js";
 import type { OnBlocked } from "./verdict.js";
 import { type Trimming, untrimmed } from "./verdict-body.js";
 
-/** Why no visitor was judged; the value of `X-Verdict-Error`. */
+/** Why no visitor was judged; a value of `X-Verdict-Error`. */
 export type ForwardAuthError = "unauthenticated" | "no_active_subscription" | "internal";
+
+/** The value of `X-Verdict-Error` where a visitor was judged, but by no rule about paths: the proxy did not say which. */
+const noPath = "no_path";
 
 /** What forward-auth needs to read a proxied request and to judge it. */
 export interface ForwardAuthServices {
@@ -53,66 +57,47 @@ export interface ForwardAuthServices {
   readonly onBlocked: OnBlocked;
 }
 
-/**
- * Headers in which the proxy says what the visitor asked for. A proxy may also pass on the visitor's own headers, so only one set is read, never a
- * mixture. The path that the proxy's configuration names selects the set: proxies pass on a visitor's query and headers, so neither may decide which
- * headers verdictd trusts. `Forwarded` is never read.
- */
-const headerSets = {
-  /** Caddy, Traefik, the nginx recipe. */
-  "/v1/forward-auth": {
-    id: "forwardAuth",
-    names: { uri: "x-forwarded-uri", method: "x-forwarded-method", host: "x-forwarded-host", ip: "x-forwarded-for" },
-    prefix: "X-Forwarded-*",
-  },
-  "/v1/forward-auth/x-original": {
-    id: "forwardAuthByOriginal",
-    names: { uri: "x-original-uri", method: "x-original-method", host: "x-original-host", ip: "x-real-ip" },
-    prefix: "X-Original-*` and `X-Real-IP",
-  },
-} as const;
-
-type SetPath = keyof typeof headerSets;
-
-const statusOfAction: Readonly<Record<Action, 204 | 401 | 403>> = {
-  allow: 204,
-  log: 204,
+const statusOfAction: Readonly<Record<Action, "yes" | 401 | 403>> = {
+  allow: "yes",
+  log: "yes",
   // A proxy can't wait; the application behind it can, by `X-Verdict-Action`.
-  delay: 204,
+  delay: "yes",
   challenge: 401,
   block: 403,
 };
 
-/** A row for each set of headers. */
+/** A row for each way of asking. */
 export function forwardAuthRoutes(services: ForwardAuthServices): RawRoute[] {
   let quietUntilMs = 0;
-  const letIn = (reason: ForwardAuthError, cause: unknown, requestId: string): Reply => {
+  const letIn = (yes: Yes, reason: ForwardAuthError, cause: unknown, requestId: string): Reply => {
     const nowMs = services.now();
     if (nowMs >= quietUntilMs) {
       quietUntilMs = nowMs + limits.forwardAuthWarnMs;
       services.onLetIn(reason, cause, requestId);
     }
-    return letInReply(reason);
+    return letInReply(yes, reason);
   };
-  const answer = (exchange: Exchange, req: HttpRequest, path: SetPath): Reply | Promise<Reply> => {
-    const failed = (cause: unknown): Reply => letIn("internal", cause, exchange.requestId);
+  const answer = (exchange: Exchange, req: HttpRequest, dialect: Dialect): Reply | Promise<Reply> => {
+    const { yes } = dialect;
+    const failed = (cause: unknown): Reply => letIn(yes, "internal", cause, exchange.requestId);
     try {
       const sent = sentHeaders(req);
       const { headers } = sent;
       const holder = holderOf(services.credentials, headers);
-      if (holder === null) return letIn("unauthenticated", undefined, exchange.requestId);
+      if (holder === null) return letIn(yes, "unauthenticated", undefined, exchange.requestId);
       if (holder.account.subscription !== "active") {
-        return letIn("no_active_subscription", undefined, exchange.requestId);
+        return letIn(yes, "no_active_subscription", undefined, exchange.requestId);
       }
-      const question = questionOf(services, exchange, holder, sent, headerSets[path].names);
+      const asked = dialect.read(headers, asQuestion(req, dialect));
+      const question = questionOf(services, exchange, holder, sent, asked);
       const reply = ({ text: { verdict }, agent, freshToken }: RequestAnswer): Reply => {
         const { context } = question.request;
         if (verdict.action === "block") {
           services.onBlocked(holder.project.id, question.sessionToken, context.ip, exchange.requestId);
         }
         // Rules compare hosts without a port; the page names the site as its visitor does.
-        const asSent = { ...context, host: headers.get(headerSets[path].names.host) ?? "" };
-        return verdictReply({ verdict, agent, freshToken }, holder, headers, asSent, exchange.requestId);
+        const answered = { verdict, agent, freshToken, yes, asked };
+        return verdictReply(answered, holder, headers, { ...context, host: asked.host }, exchange.requestId);
       };
       const judged = services.requestVerdicts.judge(holder.project, question);
       return judged instanceof Promise ? judged.then(reply).catch(failed) : reply(judged);
@@ -120,27 +105,31 @@ export function forwardAuthRoutes(services: ForwardAuthServices): RawRoute[] {
       return failed(cause);
     }
   };
-  return (Object.keys(headerSets) as SetPath[]).map((path) => ({
+  return dialects.map((dialect) => ({
     method: "get",
-    path,
+    path: dialect.path,
+    takesAnyMethod: true,
+    takesSuffix: dialect.takesSuffix === true,
     credential: "private-key-raw",
     doc: {
-      id: headerSets[path].id,
+      id: dialect.id,
       tag: "data plane",
-      summary: `The verdict as a status, for a proxy that asks before it forwards a request, by \`${headerSets[path].prefix}\``,
+      summary: `The verdict as a status, for a proxy that asks before it forwards a request, by ${dialect.source}`,
       description:
-        "204 lets in, 401 asks for a challenge, 403 blocks; only a verdict is answered 401 or 403. A wrong key, an inactive " +
-        "subscription or a failure lets the visitor in and says so in `X-Verdict-Error`. The visitor's request is read from " +
-        `\`${headerSets[path].prefix}\` only, which the proxy must set; the query of this call is ignored. With request scoring on, the ` +
-        "visitor's request is judged as in `POST /v1/verdict`, by the headers that the proxy passes on. With the setting `issue_tokens` the answer " +
+        `${dialect.yes} lets in, 401 asks for a challenge, 403 blocks; only a verdict is answered 401 or 403. A wrong key, an inactive ` +
+        "subscription or a failure lets the visitor in and says so in `X-Verdict-Error`; there `no_path` says that the visitor was judged, but that " +
+        "the proxy did not pass the path, so that no rule about paths matches. Any method may be used. The visitor's request is read from " +
+        `${dialect.source} only, which the proxy must set; ${dialect.takesSuffix ? "" : "the query of this call is ignored; "}a body is too. With ` +
+        "request scoring on, the visitor's request is judged as in `POST /v1/verdict`, by the headers that the proxy passes on. With the setting " +
+        "`issue_tokens` the answer " +
         "to a navigation of a visitor without a token of use has `Set-Cookie`, which the proxy passes on; `X-Service-Cookie-Name` and " +
         "`X-Service-Cookie-Domain` name the cookie and its domain. With `X-Service-Asked-Again: 1` the same request was asked about before: it counts " +
         "for its visit once. The proxy must set or clear that header itself.",
       refusesNobody: true,
-      answers: { 204: "empty", 401: { contentType: "text/html" }, 403: { contentType: "text/html" } },
+      answers: { [dialect.yes]: "empty", 401: { contentType: "text/html" }, 403: { contentType: "text/html" } },
     },
     handleRaw: (exchange, req) => {
-      const reply = answer(exchange, req, path);
+      const reply = answer(exchange, req, dialect);
       if (!(reply instanceof Promise)) {
         exchange.send(reply);
         return;
@@ -149,6 +138,16 @@ export function forwardAuthRoutes(services: ForwardAuthServices): RawRoute[] {
       void reply.then((each) => exchange.send(each));
     },
   }));
+}
+
+/** The status for visitors who are let in. */
+type Yes = Dialect["yes"];
+
+function asQuestion(req: HttpRequest, { path, takesSuffix }: Dialect): Question {
+  const method = req.getMethod().toUpperCase();
+  if (takesSuffix !== true) return { method, suffix: "" };
+  const query = req.getQuery() ?? "";
+  return { method, suffix: req.getUrl().slice(path.length) + (query === "" ? "" : `?${query}`) };
 }
 
 /** Values by lower-case name. */
@@ -199,7 +198,7 @@ function questionOf(
   { socketAddress }: Exchange,
   { project }: AuthenticatedKey,
   { headers, lines }: ReturnType<typeof sentHeaders>,
-  names: (typeof headerSets)[SetPath]["names"],
+  asked: AskedFor,
 ): VerdictQuestion {
   const trimming = untrimmed();
   const { ja4Header } = services;
@@ -207,14 +206,15 @@ function questionOf(
   const question = forwardedQuestion(
     {
       // A preflight is known by its headers, whether or not requests are judged.
-      lines: isJudged(project) || headers.get(names.method) === "OPTIONS" ? lines : [],
-      context: contextOf(services, headers, names),
+      lines: isJudged(project) || asked.method === "OPTIONS" ? lines : [],
+      context: contextOf(services, headers, asked),
       sessionToken: sessionTokenOf(headers.get(sessionHeaderName), headers.get("cookie"), cookieNameOf(headers)),
       wantsToken:
         !isAskedAgain && project.requestScoring?.issueTokens === true && isNavigation((name) => headers.get(name)),
       isAskedAgain,
-      target: headers.get(names.uri) ?? "",
-      authority: headers.get(names.host) ?? "",
+      target: asked.uri,
+      authority: asked.host,
+      scheme: asked.scheme,
       ja4Header,
       isTrusted: ja4Header !== "" && services.isTrusted(socketAddress),
     },
@@ -230,22 +230,32 @@ function cookieNameOf(headers: SentHeaders): string {
   return cookieNameForm.test(name) ? name : sessionCookieName;
 }
 
-function cookieHeader(token: string, headers: SentHeaders): [string, string] {
+function cookieHeader(token: string, headers: SentHeaders, { scheme }: AskedFor): [string, string] {
   const domain = headers.get("x-service-cookie-domain") ?? "";
-  const isSecure = /^https(?:\s*,|$)/i.test(headers.get("x-forwarded-proto") ?? "");
+  const isSecure = /^https(?:\s*,|$)/i.test(scheme);
   return ["Set-Cookie", setCookieValue(token, { name: cookieNameOf(headers), domain, isSecure })];
 }
 
+/** A verdict, and how it is to be told. */
+interface Answered extends Pick<RequestAnswer, "agent" | "freshToken"> {
+  readonly verdict: Verdict;
+  readonly yes: Yes;
+  readonly asked: AskedFor;
+}
+
 function verdictReply(
-  { verdict, agent, freshToken }: Pick<RequestAnswer, "agent" | "freshToken"> & { readonly verdict: Verdict },
+  { verdict, agent, freshToken, yes, asked }: Answered,
   holder: AuthenticatedKey,
   headers: SentHeaders,
   context: RequestContext,
   requestId: string,
 ): Reply {
   const status = statusOfAction[verdict.action];
-  const cookies: [string, string][] = freshToken === null ? [] : [cookieHeader(freshToken, headers)];
-  if (status === 204) return { status, headers: [...verdictHeaders(verdict), ...agentHeader(agent), ...cookies] };
+  const others: [string, string][] = freshToken === null ? [] : [cookieHeader(freshToken, headers, asked)];
+  if (asked.uri === "") others.push(["X-Verdict-Error", noPath]);
+  if (status === "yes") {
+    return { status: yes, headers: [...verdictHeaders(verdict), ...agentHeader(agent), ...others] };
+  }
   const denial =
     status === 401 ? challengeOf(holder, headers, context, requestId) : blockOf(headers, context, requestId);
   // Every answer has the second and third. Traefik sends all headers of such an answer to the visitor, who is told no score.
@@ -253,14 +263,14 @@ function verdictReply(
     "Content-Type": contentType,
     "Cache-Control": _caching,
     "X-Content-Type-Options": _type,
-    ...others
+    ...ofPage
   } = denial.headers;
   return {
     status,
     headers: [
       ["X-Verdict-Action", verdict.action],
-      ...cookies,
-      ...Object.entries(others).filter(([name]) => name !== "X-Verdict-Action"),
+      ...others,
+      ...Object.entries(ofPage).filter(([name]) => name !== "X-Verdict-Action"),
     ],
     body: denial.body,
     ...(contentType !== undefined && { contentType }),
@@ -300,26 +310,20 @@ function challengeOf(
   return challengeResponse(page, accept);
 }
 
-function contextOf(
-  { clientIp }: ForwardAuthServices,
-  headers: SentHeaders,
-  names: (typeof headerSets)[SetPath]["names"],
-): RequestContext {
-  const sent = (name: string): string => headers.get(name) ?? "";
+function contextOf({ clientIp }: ForwardAuthServices, headers: SentHeaders, asked: AskedFor): RequestContext {
   const context: RequestContext = {};
-  const uri = sent(names.uri);
+  const { uri, hops } = asked;
   const path = rulePath(uri);
   if (path !== undefined) context.path = ownPart(path, uri);
-  const method = goodMethod(sent(names.method));
+  const method = goodMethod(asked.method);
   if (method !== undefined) context.method = method;
-  const host = goodHost(sent(names.host));
+  const host = goodHost(asked.host);
   if (host !== undefined) context.host = host;
-  const hops = sent(names.ip);
   const comma = hops.lastIndexOf(",");
   const ip = clientIp(hops.slice(comma + 1).trim(), comma === -1 ? "" : hops.slice(0, comma));
   if (ip !== "") context.ip = ownPart(ip, hops);
   // Without one, the session's own user agent would count, and so would a clearance that was passed with it.
-  context.userAgent = boundedValue(sent("user-agent")) || noUserAgent;
+  context.userAgent = boundedValue(headers.get("user-agent") ?? "") || noUserAgent;
   return context;
 }
 
@@ -344,7 +348,7 @@ function percentEncoded(text: string): string {
   return text.replace(/[^ -~]+|[;%]/g, (part) => Array.from(Buffer.from(part), encoded).join(""));
 }
 
-function letInReply(reason: ForwardAuthError): Reply {
+function letInReply(yes: Yes, reason: ForwardAuthError): Reply {
   const headers = verdictHeaders({ verdict: "not_computed", score: 0, action: "allow" });
-  return { status: 204, headers: [...headers, ["X-Verdict-Error", reason]] };
+  return { status: yes, headers: [...headers, ["X-Verdict-Error", reason]] };
 }

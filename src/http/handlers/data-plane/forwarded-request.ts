@@ -22,9 +22,11 @@ const ofProxy: ReadonlySet<string> = new Set([
   "forwarded",
   "via",
   "x-real-ip",
+  "x-request-id",
+  // ingress-nginx.
+  "x-sent-from",
+  "x-auth-request-redirect",
 ]);
-/** Says whether the visitor came over TLS, which decides what a browser sends. */
-const proto = "x-forwarded-proto";
 
 /** A proxy's call before it becomes a question for a verdict. */
 export interface Forwarded {
@@ -38,6 +40,8 @@ export interface Forwarded {
   readonly target: string;
   /** The host as the visitor sent it, with its port; "" if the proxy does not send it. */
   readonly authority: string;
+  /** Whether the visitor came over TLS, which decides what a browser sends: as `X-Forwarded-Proto` says it; "" if the proxy does not. */
+  readonly scheme: string;
   /** Header of the visitor's JA4, "" for none; and whether the proxy is trusted. */
   readonly ja4Header: string;
   readonly isTrusted: boolean;
@@ -45,9 +49,11 @@ export interface Forwarded {
 
 /** Treats empty values as missing, because some proxies send a line for each header that they know. */
 export function forwardedQuestion(forwarded: Forwarded, trimming: Trimming): VerdictQuestion {
-  const { lines, context, sessionToken, wantsToken, isAskedAgain, target, authority, ja4Header, isTrusted } = forwarded;
+  const { lines, context, sessionToken, wantsToken, isAskedAgain, target, authority, scheme } = forwarded;
+  const { ja4Header, isTrusted } = forwarded;
   const visitors = new HeaderCollector(trimming);
   if (authority !== "") visitors.add(["host", authority]);
+  if (scheme !== "" && lines.length > 0) visitors.add(["x-forwarded-proto", scheme]);
   let ja4 = "";
   for (const line of lines) {
     const [name, value] = line;
@@ -72,6 +78,5 @@ export function forwardedQuestion(forwarded: Forwarded, trimming: Trimming): Ver
 }
 
 function isVisitors(name: string): boolean {
-  if (name.startsWith("x-forwarded-")) return name === proto;
-  return !ofProxy.has(name) && !name.startsWith("x-original-");
+  return !ofProxy.has(name) && !/^x-(?:forwarded|original|envoy)-/.test(name);
 }
