@@ -12,6 +12,7 @@ import { F, unpackFeatures } from "../engines/session-features.js";
 
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
+import { subscriberNetwork } from "../net/network.js";
 import { sessionKey } from "../store/keys.js";
 import { decodeSession, withClearance, withRefusal } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
@@ -62,7 +63,7 @@ export class Challenges {
   readonly #options: ChallengesOptions;
   /** Of the projects that asked last; by the secret that they are made of. */
   readonly #keys = new Map<string, PuzzleKeys>();
-  #making = 0;
+  readonly #making = new Shares();
 
   constructor(options: ChallengesOptions) {
     this.#options = options;
@@ -70,7 +71,8 @@ export class Challenges {
 
   /**
    * Issues a challenge for a session of the project. `challengeRefused` for a while after the session was refused; `unavailable` while this thread
-   * creates as many as it can at once: half as many for sessions that no verdict has challenged, so that those can't keep the others waiting.
+   * creates as many as it can at once: half as many for sessions that no verdict has challenged, so that those can't keep the others waiting. Of these
+   * a visitor's network (an address, or a /64) has a quarter and a project three quarters.
    */
   async issue(
     project: Project,
@@ -83,10 +85,11 @@ export class Challenges {
     const nowMs = now();
     const refused = refusedStill(state.challengeRefusedAtMs, nowMs);
     if (refused !== null) return refused;
-    if (this.#making >= limits.challengesMadeAtOnceMax) return crowded;
     const expiresAt = Math.floor((nowMs + limits.challengeMs) / 1000);
     const { rule, countedAtMs, isCounted } = causeOf(project, token, visitor, nowMs);
-    if (rule === 0 && this.#making >= limits.challengesMadeAtOnceMax / 2) return crowded;
+    const places = limits.challengesMadeAtOnceMax / (rule === 0 ? 2 : 1);
+    const network = subscriberNetwork(visitor.ip);
+    if (!this.#making.take(project.id, network, places)) return crowded;
     onAsked(token, nowMs);
     const work = workOf(
       difficulty,
@@ -94,14 +97,13 @@ export class Challenges {
       state.score,
       project.likelyBotThreshold,
     );
-    this.#making++;
     try {
       const data = { session: token, issued_at_ms: nowMs, rule, counted_at_ms: countedAtMs };
       const puzzles = await makePuzzles(this.#keysOf(project), work, data, expiresAt);
       onEvent({ projectId: project.id, rule: isCounted ? rule : 0, token, visitor, what: "issued" });
       return { puzzles, expiresAtMs: expiresAt * 1000 };
     } finally {
-      this.#making--;
+      this.#making.leave(project.id, network);
     }
   }
 
@@ -181,6 +183,36 @@ export class Challenges {
     }
     return keys;
   }
+}
+
+/** Who has how many of the places where challenges are made. */
+class Shares {
+  #all = 0;
+  readonly #byProject = new Map<number, number>();
+  readonly #byNetwork = new Map<string, number>();
+
+  /** False: there is no place, or the project or the network has its share of them. */
+  take(project: number, network: string, places: number): boolean {
+    const ofProject = this.#byProject.get(project) ?? 0;
+    const ofNetwork = this.#byNetwork.get(network) ?? 0;
+    if (this.#all >= places || ofProject >= (3 * places) / 4 || ofNetwork >= places / 4) return false;
+    this.#all++;
+    this.#byProject.set(project, ofProject + 1);
+    this.#byNetwork.set(network, ofNetwork + 1);
+    return true;
+  }
+
+  leave(project: number, network: string): void {
+    this.#all--;
+    lower(this.#byProject, project);
+    lower(this.#byNetwork, network);
+  }
+}
+
+function lower<Key>(counts: Map<Key, number>, key: Key): void {
+  const left = (counts.get(key) ?? 0) - 1;
+  if (left > 0) counts.set(key, left);
+  else counts.delete(key);
 }
 
 const lookEveryMs = 10;

@@ -314,15 +314,27 @@ t.test("attacks", async (t) => {
     });
     const project = server.store.projects.get(tenant.projectId)!;
     const state = (await readStoredSession(server.store, session))!.state;
-    const asked = limits.challengesMadeAtOnceMax + 30;
-    const person = { ip: "192.0.2.1", userAgent: agent };
-    const issue = () => challenges.issue(project, session, state, person);
+    const max = limits.challengesMadeAtOnceMax;
+    const other = { ...project, id: project.id + 1 };
+    const issue = (_: unknown, index: number) =>
+      challenges.issue(index % 2 === 0 ? project : other, session, state, {
+        ip: `192.0.2.${index % 8}`,
+        userAgent: agent,
+      });
     const refused = (made: readonly unknown[]) =>
       made.filter((each) => each instanceof Refusal && each.error === "unavailable").length;
-    t.equal(refused(await Promise.all(Array.from({ length: asked }, issue))), 30);
-    t.notOk((await issue()) instanceof Refusal, "and then it goes on");
+    t.equal(refused(await Promise.all(Array.from({ length: max + 30 }, issue))), 30);
+    t.notOk((await issue(null, 0)) instanceof Refusal, "and then it goes on");
+    const alone = (ip: (index: number) => string) =>
+      Promise.all(
+        Array.from({ length: max }, (_, index) =>
+          challenges.issue(project, session, state, { ip: ip(index), userAgent: agent }),
+        ),
+      );
+    t.equal(refused(await alone((index) => `2001:db8::${index}`)), (3 * max) / 4, "one network has a quarter");
+    t.equal(refused(await alone((index) => `198.51.100.${index}`)), max / 4, "one project has three quarters");
     cause = 0;
-    const unasked = await Promise.all(Array.from({ length: limits.challengesMadeAtOnceMax / 2 + 20 }, issue));
+    const unasked = await Promise.all(Array.from({ length: max / 2 + 20 }, issue));
     t.equal(refused(unasked), 20, "whom no rule has challenged leaves room for the others");
   });
 
