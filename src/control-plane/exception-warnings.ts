@@ -1,4 +1,4 @@
-/** What to know about an exception before somebody relies on it: that it is for a definite bot, or for a name that anybody can copy. Reads only. */
+/** What to know about an exception before somebody relies on it: that it is for a definite bot, for a name that anybody can copy, or for a part of the internet. Reads only. */
 import type { Project } from "../contract/entities.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
@@ -21,6 +21,12 @@ export interface WarningSources {
 const definiteSession = "The session is in the band definite: whoever it is acts as a program does.";
 const definiteAddress = "The latest request from this address was in the band definite.";
 const copied = "Anybody can take this name: it is known by a user agent, by marks in the page or by behavior alone.";
+const wide = "Very many visitors have addresses in this network: all of them are let through.";
+
+/** Wider than what one network operator is usually given at once: a /12 of IPv4, a /24 of IPv6. */
+function isWide(network: string): boolean {
+  return Number(network.slice(network.indexOf("/") + 1)) < (network.includes(":") ? 24 : 12);
+}
 
 /** One sentence at most for each exception. */
 export class ExceptionWarnings {
@@ -38,6 +44,7 @@ export class ExceptionWarnings {
   ): Promise<string | null | Refusal | "aborted"> {
     if (kind === "agent") return this.#sources.isProved(value) ? null : copied;
     if (kind === "session_token") return this.#ofSession(project, value);
+    if (kind === "network") return isWide(value) ? wide : null;
     return kind === "ip" ? this.#ofAddress(project, value.slice(0, value.indexOf("/")), slices) : null;
   }
 

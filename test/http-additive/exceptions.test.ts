@@ -152,6 +152,9 @@ t.test("a definite bot can be let through, with a warning, and so can a name tha
   await service.ingest(one, batch("except04", 3), { "x-forwarded-for": "192.0.2.78" });
   t.notOk("warning" in (await make(one, { ip: "192.0.2.78" })).json);
   t.notOk("warning" in (await make(one, { ip: "192.0.2.79" })).json, "never seen");
+  for (const network of ["0.0.0.0/0", "::/0", "10.0.0.0/8"])
+    t.match((await make(one, { network })).json, { warning: /Very many visitors/ }, network);
+  t.notOk("warning" in (await make(one, { network: "192.0.2.0/24" })).json);
   t.match((await make(one, { agent: "CCBot" })).json, { warning: /Anybody/ });
   t.match((await make(one, { agent: "Our monitor" })).json, { warning: /Anybody/ });
   const [signed] = (await service.ask("GET", "/v1/agents", {})).json.data.filter(

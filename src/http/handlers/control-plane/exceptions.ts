@@ -64,7 +64,7 @@ export function exceptionRoutes(services: ExceptionServices): ProjectRoute[] {
         summary: "Let somebody through",
         description:
           "Until `expires_at` the subject's verdicts have the action `allow`, before any rule is asked; it takes effect at once. " +
-          "`warning` says when it lets a definite bot through, or a name that anybody can copy. " +
+          "`warning` says when it lets a definite bot through, a very wide network, or a name that anybody can copy. " +
           `A project has at most ${limits.exceptionsPerProjectMax}; one more is answered 409.`,
         body: "ExceptionBody",
         answers: { 201: "ExceptionAnswer" },
