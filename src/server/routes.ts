@@ -85,7 +85,7 @@ export function buildRoutes(services: RoutedServices): Route[] {
   const routes: Route[] = [
     ...dataPlaneRoutes(services),
     ...settingsRoutes(services.controlPlane, reads, services.thread.now),
-    ...sessionsAndLogsRoutes(services, work),
+    ...sessionsAndLogsRoutes(services, work, reads),
     ...alertingRoutes(services, work),
     ...catalogueRoutes(services.visitors),
     ...accountsRoutes(services.thread, services.controlPlane, reads),
@@ -170,7 +170,11 @@ function settingsRoutes({ projects, rules }: ControlPlane, reads: AccountReads, 
 }
 
 /** The routes that read stored data of visitors: sessions, timelines, blocks, counts, backtests. */
-function sessionsAndLogsRoutes({ thread, controlPlane, visitors, recording }: RoutedServices, work: LongWork): Route[] {
+function sessionsAndLogsRoutes(
+  { thread, controlPlane, visitors, recording }: RoutedServices,
+  work: LongWork,
+  reads: AccountReads,
+): Route[] {
   const { store, meters, now } = thread;
   const { rules, sessions, marks, exceptions } = controlPlane;
   const { addresses, agents } = visitors;
@@ -204,7 +208,7 @@ function sessionsAndLogsRoutes({ thread, controlPlane, visitors, recording }: Ro
     timelineRoute({ sessions, timelines }),
     blockRoute({ blocks, work, flush: () => flushBlocks(true) }),
     statsRoute({ stats: new Stats(store), work, flush: () => traffic.flush(), now }),
-    ...trafficRoutes({ traffic: trafficReader, addresses, work, flush: flushJudged, now }),
+    ...trafficRoutes({ traffic: trafficReader, addresses, reads, flush: flushJudged, now }),
     ...exceptionRoutes({ exceptions, warnings: exceptionWarnings(thread, controlPlane, visitors), work, now }),
     ruleTestRoute(backtests),
     settingsTestRoute(backtests),

@@ -21,7 +21,8 @@ import { limits } from "../../../limits.js";
 import type { HourSpan, TrafficCounts, TrafficReader, TrafficSelection } from "../../../recording/traffic-reader.js";
 import { compileRule } from "../../../rules/compile-rule.js";
 import { isRuleFault } from "../../../rules/fault.js";
-import type { LongWork, Slices } from "../../../runtime/long-work.js";
+import type { AccountReads } from "../../../runtime/account-reads.js";
+import type { Slices } from "../../../runtime/long-work.js";
 import { json, type Reply, refusal, unread } from "../../reply.js";
 import type { ProjectCall, ProjectRoute } from "../../route.js";
 import { comparedSpan, compareParameters } from "./compared-range.js";
@@ -30,7 +31,7 @@ import { comparedSpan, compareParameters } from "./compared-range.js";
 export interface TrafficServices {
   readonly traffic: TrafficReader;
   readonly addresses: Pick<AddressLookup, "listsOf">;
-  readonly work: LongWork;
+  readonly reads: AccountReads;
   readonly flush: () => Promise<void>;
   readonly now: () => number;
 }
@@ -110,12 +111,15 @@ async function countTraffic(services: TrafficServices, { project, query, isAbort
   if (asked instanceof Refusal) return refusal(asked);
   const { dimension, limit, selection, span, compared } = asked;
   await services.flush();
-  const slices = services.work.begin(isAborted);
-  const read = (each: HourSpan): Promise<TrafficCounts | null> =>
-    services.traffic.counts(project.id, dimension, each, selection, limit, slices);
-  const counts = await read(span);
-  const others = compared === null || counts === null ? null : await read(compared);
-  if (counts === null || (compared !== null && others === null)) return unread;
+  const found = await services.reads.run(project.accountId, isAborted, async (slices) => {
+    const read = (each: HourSpan): Promise<TrafficCounts | null> =>
+      services.traffic.counts(project.id, dimension, each, selection, limit, slices);
+    const counts = await read(span);
+    const others = compared === null || counts === null ? null : await read(compared);
+    return counts === null || (compared !== null && others === null) ? null : { counts, others };
+  });
+  if (found === null) return unread;
+  const { counts, others } = found;
   const answer: TrafficAnswer = {
     ...trafficOf(counts, span),
     ...(compared !== null && others !== null && { compare: trafficOf(others, compared) }),
@@ -219,12 +223,8 @@ async function listSamples(services: TrafficServices, { project, query, isAborte
   await services.flush();
   const matches = (sample: WeightedSample): boolean =>
     compiled === null || compiled.matches(inputOf(services, project, sample));
-  const found = await pageOfSamples(
-    services,
-    project,
-    { ...span, after, limit },
-    matches,
-    services.work.begin(isAborted),
+  const found = await services.reads.run(project.accountId, isAborted, (slices) =>
+    pageOfSamples(services, project, { ...span, after, limit }, matches, slices),
   );
   if (found === null) return unread;
   const answer: RequestSamplesAnswer = {
@@ -326,7 +326,9 @@ async function listCrawlers(services: TrafficServices, { project, query, isAbort
   if (asked instanceof Refusal) return refusal(asked);
   const span = hoursOf(asked);
   await services.flush();
-  const visits = await services.traffic.crawlers(project.id, span, services.work.begin(isAborted));
+  const visits = await services.reads.run(project.accountId, isAborted, (slices) =>
+    services.traffic.crawlers(project.id, span, slices),
+  );
   if (visits === null) return unread;
   const firstDay = Math.floor(span.fromHour / 24);
   const days = Math.floor((span.toHour - 1) / 24) - firstDay + 1;
