@@ -3,7 +3,7 @@
  * files, renders the documentation. Fails when the SDK or the console is over its size budget. Run after the daemon's sources are compiled; writes
  * below dist/ only. The types of what browsers load are checked by `npm run build:types`, beside this in `npm run build`.
  */
-import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
@@ -161,6 +161,7 @@ try {
   await buildNetworkFacts(root);
   await Promise.all([bundle(), writeBundles(root)]);
   await Promise.all([buildClientPackage(root), buildClients(root)]);
+  await cp(source("middleware/recipes"), target("recipes"), { recursive: true });
   await buildDocs(root);
   const ofDocs = [source("docs/docs.css"), source("docs/site/docs.ts")];
   await build({ ...common, entryPoints: ofDocs, outdir: target("docs"), entryNames: "[name]", format: "iife" });

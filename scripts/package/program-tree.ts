@@ -50,7 +50,7 @@ const staticFiles = [
 ];
 
 /** Carried whole, but for what only developers read. */
-const staticFolders = ["dist/clients", "dist/console", "dist/demo", "dist/docs"];
+const staticFolders = ["dist/clients", "dist/console", "dist/demo", "dist/docs", "dist/recipes"];
 
 /**
  * `root` is a built checkout, `cache` keeps packages for other machines than this one, `nodeLicence` is the file that comes with the

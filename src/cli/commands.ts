@@ -13,6 +13,7 @@ import { ipListCommands } from "./commands/ip-list.js";
 import { licensesCommand } from "./commands/licenses.js";
 import { memberCommands } from "./commands/member.js";
 import { projectCommands } from "./commands/project.js";
+import { recipeCommand } from "./commands/recipe.js";
 import { ruleCommands } from "./commands/rules.js";
 import { serveCommand } from "./commands/serve.js";
 import { sessionCommands } from "./commands/session.js";
@@ -48,6 +49,7 @@ export const commands: readonly AnyCommand[] = [
   ...storeCommands,
   migrateCommand,
   reopenCommand,
+  recipeCommand,
   completionCommand(() => commands),
   licensesCommand,
 ];
