@@ -8,14 +8,17 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { checkHostile } from "../middleware/hostile.js";
 import { runNginx } from "../middleware/proxies.js";
 import { missing, runProxy } from "../middleware/proxy.js";
 import { startVerdictd, type VerdictdProcess } from "../middleware/verdictd-process.js";
 import { freePort, verdictd as run } from "../support/process.js";
 
 /** A site with one page; elsewhere it echoes what reached it. */
-async function application(t: Test): Promise<string> {
+async function application(t: Test): Promise<{ address: string; requests: string[] }> {
+  const requests: string[] = [];
   const server = createServer(({ url = "", headers }, response) => {
+    requests.push(url);
     if (url === "/") {
       response.setHeader("Content-Type", "text/html");
       response.end("<!doctype html><html><head><title>Shop</title></head><body>Hello</body></html>");
@@ -26,7 +29,7 @@ async function application(t: Test): Promise<string> {
     server.closeAllConnections();
     server.close();
   });
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { address: `127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
 }
 
 interface Place {
@@ -110,7 +113,7 @@ for (const [proxy, start] of Object.entries(starts)) {
   t.test(proxy, { skip: missing(proxy) ?? false }, async (t) => {
     const verdictd = await startVerdictd(t, ["--trusted-proxies", "127.0.0.1"]);
     await verdictd.enableChallenge();
-    const upstream = await application(t);
+    const { address: upstream, requests } = await application(t);
     const about = ["--upstream", `http://${upstream}`, "--verdictd", verdictd.baseUrl, "--site-key", verdictd.siteKey];
     const printed = async (...more: string[]): Promise<string> => {
       const { code, stdout, stderr } = await run(["recipe", proxy, "--host", "shop.example", ...about, ...more]);
@@ -145,6 +148,12 @@ for (const [proxy, start] of Object.entries(starts)) {
       t.match(challenged.body, /challenge\.js/, "verdictd's own page");
       t.equal((await visit(port, "/block")).status, 200, "no session");
     });
+
+    // The recipes of the other two are held to it by their own tests.
+    if (proxy === "haproxy")
+      await t.test("whatever a blocked session sends, it stays outside", (t) =>
+        checkHostile(t, `http://127.0.0.1:${port}`, verdictd.sessionToken, requests, false, true),
+      );
 
     await t.test("gives the first visit a token", async (t) => {
       await verdictd.judgeRequests(true);
