@@ -8,6 +8,7 @@ import t from "tap";
 import { Desk, look, readVerdict, traffic } from "../console/desk.js";
 import { launch, noChromium } from "../support/chromium.js";
 import { askUntil, firstTenant, startServer } from "../support/server.js";
+import { waitUntil } from "../support/wait-until.js";
 
 if (noChromium !== undefined) {
   t.plan(0, noChromium);
@@ -29,7 +30,14 @@ const dialog = page.getByRole("dialog");
 
 t.test("Explore finds sessions by expression, click and bar; its address, files and rules say the same", async (t) => {
   const all = people.length + bots.length;
-  const answer = async (expression: string) => (await asked("POST", `${at}/sessions/query`, { expression })).json;
+  // An account runs one search at a time: the page's own may be under way.
+  const answer = async (expression: string) =>
+    (
+      await waitUntil(
+        () => asked("POST", `${at}/sessions/query`, { expression }),
+        ({ status }) => status === 200,
+      )
+    ).json;
   await desk.go("Explore");
   await desk.says(`${all} sessions of ${all}`);
   const source = page.getByLabel("Expression");

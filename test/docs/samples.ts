@@ -34,7 +34,7 @@ export function samplesOf(file: string, markdown: string): Sample[] {
     if (fence === null) continue;
     const end = lines.findIndex((line, at) => at > index && line.trim() === fence[1]);
     if (end === -1) throw new Error(`${file}:${index + 1}: the sample has no end`);
-    const [, mark = ""] = /^<!-- (.+) -->$/.exec(lines[index - 1] ?? "") ?? [];
+    const [, mark = ""] = /^ *<!-- (.+) -->$/.exec(lines[index - 1] ?? "") ?? [];
     const source = `${lines.slice(index + 1, end).join("\n")}\n`;
     samples.push({ file, line: index + 1, language: fence[2]!.trim(), mark, source });
     index = end;
