@@ -227,7 +227,7 @@ export class Projects {
     return this.#change(
       id,
       "request_scoring.changed",
-      requestScoringOf,
+      requestScoringRow,
       ({ requestScoring = defaultRequestScoring }) => ({
         requestScoring: { ...requestScoring, ...given(change) },
       }),
@@ -236,7 +236,7 @@ export class Projects {
 
   /** The project after the change; what is undefined stays. */
   changeChallenge(id: number, change: ChallengeChange): Promise<Project | Refusal> {
-    return this.#change(id, "challenge.changed", challengeOf, ({ challenge = defaultChallengeSettings }) => ({
+    return this.#change(id, "challenge.changed", challengeRow, ({ challenge = defaultChallengeSettings }) => ({
       challenge: { ...challenge, ...given(change) },
     }));
   }
@@ -274,7 +274,8 @@ function settingsOf({ botSettings, likelyBotThreshold }: Project): AuditValues {
   };
 }
 
-function requestScoringOf({ requestScoring = defaultRequestScoring }: Project): AuditValues {
+/** A project's request scoring by the names of the API: what answers show and the log of changes compares. */
+export function requestScoringRow({ requestScoring = defaultRequestScoring }: Project) {
   const { enabled, signedAgents, skipPaths = [], hosts = [], issueTokens = false } = requestScoring;
   return {
     enabled,
@@ -285,7 +286,8 @@ function requestScoringOf({ requestScoring = defaultRequestScoring }: Project): 
   };
 }
 
-function challengeOf({ challenge = defaultChallengeSettings }: Project): AuditValues {
+/** The same of its challenge. */
+export function challengeRow({ challenge = defaultChallengeSettings }: Project) {
   const { enabled, difficulty, clearanceMinutes, clearanceNetworks = defaultClearanceNetworks } = challenge;
   const { scriptOrigin = "", pathPrefix = "" } = challenge;
   return {

@@ -1,9 +1,7 @@
 /** verdictd's own challenge of a project: read and change its settings. */
 import type { ChallengeSettingsAnswer } from "../../../contract/api-answers.js";
-import { defaultChallengeSettings, defaultClearanceNetworks } from "../../../contract/challenge.js";
-import type { Project } from "../../../contract/entities.js";
 import { checkChallengeSettings } from "../../../contract/validators.js";
-import type { Projects } from "../../../control-plane/projects.js";
+import { challengeRow, type Projects } from "../../../control-plane/projects.js";
 import type { ProjectRoute } from "../../route.js";
 import { settingsRoutes } from "./settings-routes.js";
 
@@ -26,19 +24,6 @@ export function challengeSettingsRoutes(projects: Projects): ProjectRoute[] {
       pathPrefix: sent.path_prefix,
     }),
     change: (projectId, given) => projects.changeChallenge(projectId, given),
-    view,
+    view: (project) => challengeRow(project) satisfies ChallengeSettingsAnswer,
   });
-}
-
-function view({ challenge = defaultChallengeSettings }: Project): ChallengeSettingsAnswer {
-  const { enabled, difficulty, clearanceMinutes, clearanceNetworks = defaultClearanceNetworks } = challenge;
-  const { scriptOrigin = "", pathPrefix = "" } = challenge;
-  return {
-    enabled,
-    difficulty,
-    clearance_minutes: clearanceMinutes,
-    clearance_networks: clearanceNetworks,
-    script_origin: scriptOrigin,
-    path_prefix: pathPrefix,
-  };
 }

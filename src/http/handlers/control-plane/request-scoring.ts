@@ -1,11 +1,9 @@
 /** Whether a project judges requests of visitors without a scored session: read and change the settings. */
 import type { RequestScoringAnswer } from "../../../contract/api-answers.js";
-import type { Project } from "../../../contract/entities.js";
 import { canonicalHost } from "../../../contract/host.js";
 import type { Mismatch } from "../../../contract/mismatch.js";
-import { defaultRequestScoring } from "../../../contract/session.js";
 import { checkRequestScoring } from "../../../contract/validators.js";
-import type { Projects } from "../../../control-plane/projects.js";
+import { type Projects, requestScoringRow } from "../../../control-plane/projects.js";
 import { skipPathFault } from "../../../verdict/skipped-paths.js";
 import type { ProjectRoute } from "../../route.js";
 import { settingsRoutes } from "./settings-routes.js";
@@ -30,7 +28,7 @@ export function requestScoringRoutes(projects: Projects): ProjectRoute[] {
       issueTokens,
     }),
     change: (projectId, given) => projects.changeRequestScoring(projectId, given),
-    view,
+    view: (project) => requestScoringRow(project) satisfies RequestScoringAnswer,
   });
 }
 
@@ -41,17 +39,6 @@ function skipPathsFault(patterns: readonly string[]): Mismatch | null {
     if (fault !== null) return { path: `skip_paths[${index}]`, fault };
   }
   return null;
-}
-
-function view({ requestScoring = defaultRequestScoring }: Project): RequestScoringAnswer {
-  const { enabled, signedAgents, skipPaths = [], hosts = [], issueTokens = false } = requestScoring;
-  return {
-    enabled,
-    signed_agents: signedAgents,
-    skip_paths: [...skipPaths],
-    hosts: [...hosts],
-    issue_tokens: issueTokens,
-  };
 }
 
 /** In the one spelling in which hosts are compared, each once. */

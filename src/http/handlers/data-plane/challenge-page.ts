@@ -3,32 +3,28 @@
  * `action` in the body the request is judged once more, so that a blocked visitor gets the page of a block.
  */
 import type { HttpRequest } from "uWebSockets.js";
-import type { AuthenticatedKey, Credentials } from "../../../auth/credentials.js";
+import type { AuthenticatedKey } from "../../../auth/credentials.js";
 import type { ChallengePageAnswer, ChallengePageOptions } from "../../../contract/challenge-page.js";
 import { parseLenientJsonObject } from "../../../contract/json-body.js";
 import type { VerdictQuestion } from "../../../contract/judged-request.js";
 import { sessionCookieName } from "../../../contract/session-cookie.js";
 import { checkChallengePage } from "../../../contract/validators.js";
 import { Refusal, refuse } from "../../../errors.js";
-import { limits } from "../../../limits.js";
 import { challengeResponse } from "../../../middleware/challenge-page.js";
 import { type DenialKind, type DenialResponse, denialResponse } from "../../../middleware/denial-page.js";
 import type { RequestVerdicts } from "../../../verdict/request-verdicts.js";
 import type { Exchange } from "../../exchange.js";
 import { json, refusal } from "../../reply.js";
 import type { RawRoute } from "../../route.js";
-import { privateKeyOf } from "../../server.js";
+import { type KeyedBodyServices, readKeyedBody } from "./keyed-body.js";
 import type { OnBlocked } from "./verdict.js";
 import { decodeVerdictBody } from "./verdict-body.js";
 
 /** What the call needs to judge a request and to know whose page it makes. */
-export interface ChallengePageServices {
-  readonly credentials: Credentials;
+export interface ChallengePageServices extends KeyedBodyServices {
   readonly requestVerdicts: RequestVerdicts;
   /** Returns the canonical text of an address, or undefined for any other text. */
   readonly canonicalIp: (text: string) => string | undefined;
-  /** Call before anything is read for a request. */
-  readonly onTick: () => void;
   readonly onBlocked: OnBlocked;
 }
 
@@ -58,23 +54,15 @@ export function challengePageRoute(services: ChallengePageServices): RawRoute {
 const crowded = refusal(refuse("unavailable", "too many request bodies at once; send the request again"));
 
 function makePage(services: ChallengePageServices, exchange: Exchange, req: HttpRequest): void {
-  const privateKey = privateKeyOf(req);
-  const early = services.credentials.subscribedKey("private", privateKey);
-  if (early instanceof Refusal) {
-    exchange.send(refusal(early));
-    return;
-  }
-  exchange.readBody({
-    bytesMax: limits.controlBodyBytesMax,
-    isAnonymous: false,
-    onCrowded: () => crowded,
-    onBody: (bytes) => {
-      services.onTick();
-      // The key may have been rotated, and the settings changed, while the body came.
-      const holder = services.credentials.subscribedKey("private", privateKey);
-      const asked = holder instanceof Refusal ? holder : readAsked(services, holder, bytes);
-      if (holder instanceof Refusal || asked instanceof Refusal) {
-        exchange.send(refusal(asked as Refusal));
+  readKeyedBody(
+    services,
+    exchange,
+    req,
+    () => crowded,
+    (holder, bytes) => {
+      const asked = readAsked(services, holder, bytes);
+      if (asked instanceof Refusal) {
+        exchange.send(refusal(asked));
         return;
       }
       const answer = (action: DenialKind): void => {
@@ -85,7 +73,7 @@ function makePage(services: ChallengePageServices, exchange: Exchange, req: Http
       if (action !== undefined) answer(action);
       else judge(services, exchange, holder.project, asked.question, answer);
     },
-  });
+  );
 }
 
 /** A body as it was read. */

@@ -3,10 +3,9 @@
  * body was accepted answers fail-open.
  */
 import type { HttpRequest } from "uWebSockets.js";
-import type { AuthenticatedKey, Credentials } from "../../../auth/credentials.js";
+import type { AuthenticatedKey } from "../../../auth/credentials.js";
 import type { VerdictQuestion } from "../../../contract/judged-request.js";
 import { Refusal } from "../../../errors.js";
-import { limits } from "../../../limits.js";
 import {
   failOpenAnswer,
   type RequestAnswer,
@@ -16,20 +15,17 @@ import {
 import type { Exchange } from "../../exchange.js";
 import { type Reply, refusal } from "../../reply.js";
 import type { RawRoute } from "../../route.js";
-import { privateKeyOf } from "../../server.js";
+import { type KeyedBodyServices, readKeyedBody } from "./keyed-body.js";
 import type { OnBlocked } from "./verdict.js";
 import { decodeVerdictBody, type Trimming } from "./verdict-body.js";
 
 /** What the call needs to judge a request, and what it reports. */
-export interface RequestVerdictServices {
-  readonly credentials: Credentials;
+export interface RequestVerdictServices extends KeyedBodyServices {
   readonly requestVerdicts: RequestVerdicts;
   /** Returns the canonical text of an address, or undefined for any other text. */
   readonly canonicalIp: (text: string) => string | undefined;
   /** Called for every request, with what was trimmed from it. */
   readonly onTrimmed: (trimming: Trimming) => void;
-  /** Call before anything is read for a request. */
-  readonly onTick: () => void;
   readonly onBlocked: OnBlocked;
   /** As `ReportWait.wait`. */
   readonly waitForReport: (
@@ -65,24 +61,13 @@ export function requestVerdictRoute(services: RequestVerdictServices): RawRoute 
 }
 
 function judgeRequest(services: RequestVerdictServices, exchange: Exchange, req: HttpRequest): void {
-  const privateKey = privateKeyOf(req);
-  const early = services.credentials.subscribedKey("private", privateKey);
-  if (early instanceof Refusal) {
-    exchange.send(refusal(early));
-    return;
-  }
-  exchange.readBody({
-    bytesMax: limits.controlBodyBytesMax,
-    isAnonymous: false,
-    onCrowded: () => replyOf(failOpenAnswer),
-    onBody: (bytes) => {
-      services.onTick();
-      // The key may have been rotated, and the settings changed, while the body came.
-      const holder = services.credentials.subscribedKey("private", privateKey);
-      if (holder instanceof Refusal) exchange.send(refusal(holder));
-      else answer(services, exchange, holder, bytes);
-    },
-  });
+  readKeyedBody(
+    services,
+    exchange,
+    req,
+    () => replyOf(failOpenAnswer),
+    (holder, bytes) => answer(services, exchange, holder, bytes),
+  );
 }
 
 function answer(
