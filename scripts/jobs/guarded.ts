@@ -2,8 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Visit } from "../../src/middleware/guard.js";
-import { awaitOutput, endChild, startChild } from "../live/child-process.js";
-import { scratchFolder } from "../live/scratch-folder.js";
+import { startDemoServer } from "../live/demo-server.js";
 import type { Gate, OpenVisit } from "./shop.js";
 
 const startMsMax = 60_000;
@@ -53,31 +52,11 @@ export interface Guarded {
  * Starts verdictd of the build in `dist`. One from before tokens and visits has no options for them, and no fields: `isBefore` leaves out what
  * it does not know.
  */
-export async function startGuarded(dist: string, set: RuleSetName, isBefore: boolean): Promise<Guarded> {
-  const data = await scratchFolder();
+export function startGuarded(dist: string, set: RuleSetName, isBefore: boolean): Promise<Guarded> {
   const bundle = join(dist, "program/verdictd.js");
   const program = existsSync(bundle) ? bundle : join(dist, "src/cli/main.js");
-  const switches = ["--demo", "--port=0", "--admin-port=0", "--verdict-ttl=0", "--trusted-proxies=127.0.0.1/32"];
-  const child = startChild(process.execPath, [program, "serve", ...switches, `--data-dir=${data.path}`]);
-  const stop = async () => {
-    await endChild(child);
-    await data.erase();
-  };
-  try {
-    const printed = await awaitOutput(
-      child,
-      /account token +(\S+)[\s\S]*?project +(\d+)[\s\S]*?site key +(\S+)[\s\S]*?private key +(\S+)/,
-      startMsMax,
-    );
-    const [said, accountToken, project, siteKey, privateKey] = printed;
-    const port = /"port":(\d+)[^\n]*"msg":"listening"/.exec(printed.input ?? said)?.[1];
-    const origin = `http://127.0.0.1:${port}`;
-    const configure = async (method: string, path: string, body: object) => {
-      const headers = { Authorization: `Bearer ${accountToken}`, "Content-Type": "application/json" };
-      const url = `${origin}/v1/projects/${project}/${path}`;
-      const answer = await fetch(url, { method, headers, body: JSON.stringify(body) });
-      if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-    };
+  return startDemoServer(program, startMsMax, async (server) => {
+    const { origin, siteKey, privateKey, configure, stop } = server;
     await configure("PUT", "challenge", { enabled: true });
     await configure("PUT", "request-scoring", { enabled: true });
     const known = ruleSets[set].filter(({ expression }) => !isBefore || !/visit_|cookie_kept/.test(expression));
@@ -99,10 +78,10 @@ export async function startGuarded(dist: string, set: RuleSetName, isBefore: boo
         app.use(
           middleware.verdictd({
             // One machine runs all of it: a verdict that comes late is no verdict, and would be the machine's result.
-            client: { baseUrl: origin, privateKey: privateKey!, timeoutMs: 5000 },
+            client: { baseUrl: origin, privateKey: privateKey, timeoutMs: 5000 },
             requests: true,
             challenge: "verdictd",
-            siteKey: siteKey!,
+            siteKey: siteKey,
             ...(isBefore ? { skipStatic: true } : newer),
             clientIp: (req) => {
               const visit = visitOf(req);
@@ -124,10 +103,7 @@ export async function startGuarded(dist: string, set: RuleSetName, isBefore: boo
         return (await answer.json()) as Awaited<ReturnType<Guarded["verdict"]>>;
       },
     };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  });
 }
 
 function noteVerdict(visit: OpenVisit | undefined, { verdict, context }: Visit): void {

@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import express, { type Request, type Response } from "express";
 import type { Band } from "../../src/contract/verdict.js";
 import type { PagePlace } from "../live/site.js";
+import { Waiters } from "../live/waiters.js";
 import { postPaths, shopPage, stylesheet } from "./shop-pages.js";
 
 /** What the gate said of one request. `band` and `score` are verdictd's. */
@@ -81,6 +82,7 @@ const forwarded = [
 
 interface KnownVisit extends OpenVisit {
   readonly tellsPlaces: boolean;
+  readonly waiters: Waiters;
 }
 
 /** Starts the shop on a free port of all loopback addresses. Visits of several shops have different addresses if their `number` differs. */
@@ -97,7 +99,7 @@ export async function startShop(gate: Gate, number: number): Promise<Shop> {
       if (visit !== null) {
         visit.place = JSON.parse(body.toString()) as ShownPage;
         visit.token = tokenOf(req) ?? visit.token;
-        tell(visit);
+        visit.waiters.check();
       }
       res.status(204).end();
     });
@@ -124,20 +126,14 @@ export async function startShop(gate: Gate, number: number): Promise<Shop> {
   };
 }
 
-/** Who waits for a visit. */
-const waiters = new WeakMap<ShopVisit, Set<() => void>>();
-
-function tell(visit: ShopVisit): void {
-  for (const check of [...(waiters.get(visit) ?? [])]) check();
-}
-
 function newVisit(url: string, address: string, tellsPlaces: boolean): KnownVisit {
-  const waiting = new Set<() => void>();
+  const waiters = new Waiters();
   let startedAt: number | null = null;
   const visit: KnownVisit = {
     url,
     address,
     tellsPlaces,
+    waiters,
     judged: [],
     reports: [],
     served: new Set(),
@@ -149,26 +145,10 @@ function newVisit(url: string, address: string, tellsPlaces: boolean): KnownVisi
     note(judged) {
       startedAt ??= performance.now();
       visit.judged.push({ atMs: Math.round(performance.now() - startedAt), ...judged });
-      tell(visit);
+      visit.waiters.check();
     },
-    until(test, what, ms) {
-      return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => {
-          waiting.delete(check);
-          reject(new Error(`${what}: not within ${ms} ms`));
-        }, ms);
-        const check = () => {
-          if (!test(visit)) return;
-          clearTimeout(timer);
-          waiting.delete(check);
-          resolve();
-        };
-        waiting.add(check);
-        check();
-      });
-    },
+    until: (test, what, ms) => waiters.until(() => test(visit), what, ms),
   };
-  waiters.set(visit, waiting);
   return visit;
 }
 
@@ -178,9 +158,10 @@ function serve(req: Request, res: Response, { script }: Gate, visit: KnownVisit 
   if (pathname === "/style.css") return void res.type("css").send(stylesheet);
   if (picture) return void res.type("svg").send('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 3 2"/>');
   const done = () => {
-    visit?.served.add(`${req.method} ${pathname}${search}`);
-    if (visit !== null) visit.token = tokenOf(req) ?? visit.token;
-    if (visit !== null) tell(visit);
+    if (visit === null) return;
+    visit.served.add(`${req.method} ${pathname}${search}`);
+    visit.token = tokenOf(req) ?? visit.token;
+    visit.waiters.check();
   };
   if (req.method === "POST" && postPaths.includes(pathname)) {
     req.resume();
@@ -208,7 +189,7 @@ function forward(origin: string | null, incoming: Request, response: ServerRespo
         if (incoming.path === "/v1/challenges/solution" || incoming.path === "/v1/challenges") {
           if (status === 403) visit.isRefused = true;
           else if (status === 200 && incoming.path.endsWith("solution")) visit.passes++;
-          tell(visit);
+          visit.waiters.check();
         }
         response.writeHead(status, answer.headers).end(answered);
       });

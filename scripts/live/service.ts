@@ -5,8 +5,7 @@
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Verdict } from "../../src/contract/verdict.js";
-import { awaitOutput, endChild, startChild } from "./child-process.js";
-import { scratchFolder } from "./scratch-folder.js";
+import { startDemoServer } from "./demo-server.js";
 
 const dist = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const startMsMax = 30_000;
@@ -33,46 +32,18 @@ export interface LiveService {
   stop(): Promise<void>;
 }
 
-/** Starts verdictd on free ports. Batches from loopback may name their visitor's address in X-Forwarded-For. */
-export async function startService(): Promise<LiveService> {
-  const data = await scratchFolder();
-  const child = startChild(process.execPath, [
-    join(dist, "program/verdictd.js"),
-    "serve",
-    "--demo",
-    "--port=0",
-    "--admin-port=0",
-    "--verdict-ttl=0",
-    "--trusted-proxies=127.0.0.1/32",
-    `--data-dir=${data.path}`,
-  ]);
-  const stop = async () => {
-    await endChild(child);
-    await data.erase();
-  };
-  try {
-    const printed = await awaitOutput(
-      child,
-      /account token +(\S+)[\s\S]*?project +(\d+)[\s\S]*?site key +(\S+)[\s\S]*?private key +(\S+)/,
-      startMsMax,
-    );
-    const [said, accountToken, project, siteKey, privateKey] = printed;
-    const port = /"port":(\d+)[^\n]*"msg":"listening"/.exec(printed.input ?? said)?.[1];
-    const origin = `http://127.0.0.1:${port}`;
-    const ask = (path: string, key: string | undefined, headers: Record<string, string> = {}) =>
+/** Starts verdictd with a rule that challenges. */
+export function startService(): Promise<LiveService> {
+  return startDemoServer(join(dist, "program/verdictd.js"), startMsMax, async (server) => {
+    const { origin, project, accountToken, siteKey, privateKey, configure, stop } = server;
+    const ask = (path: string, key: string, headers: Record<string, string> = {}) =>
       fetch(origin + path, { headers: { Authorization: `Bearer ${key}`, ...headers } });
-    const configure = async (method: string, path: string, body: object) => {
-      const headers = { Authorization: `Bearer ${accountToken}`, "Content-Type": "application/json" };
-      const url = `${origin}/v1/projects/${project}/${path}`;
-      const answer = await fetch(url, { method, headers, body: JSON.stringify(body) });
-      if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-    };
     await configure("PUT", "challenge", { enabled: true, difficulty: "low" });
     const expression = `path == "${challengedPath}"`;
     await configure("POST", "rules", { name: "Challenge", expression, action: "challenge" });
     return {
       origin,
-      siteKey: siteKey!,
+      siteKey,
       stop,
       async verdict(token, request) {
         const query = request === undefined ? "" : `?path=${encodeURIComponent(request.path)}`;
@@ -87,8 +58,5 @@ export async function startService(): Promise<LiveService> {
         return ((await answer.json()) as { detections: ShownDetection[] }).detections;
       },
     };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  });
 }

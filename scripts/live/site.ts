@@ -7,6 +7,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, 
 import type { AddressInfo } from "node:net";
 import type { IngestBatch } from "../../src/contract/events.js";
 import { sitePage } from "./site-page.js";
+import { Waiters } from "./waiters.js";
 
 /** One batch as it arrived, and verdictd's answer. */
 export interface SeenBatch {
@@ -53,7 +54,7 @@ export interface LiveSite {
 
 interface OpenVisit extends SiteVisit {
   readonly address: string;
-  readonly waiting: Set<() => void>;
+  readonly waiters: Waiters;
 }
 
 /** Starts the site on a free port of loopback, in front of `service`. */
@@ -102,35 +103,20 @@ function visitorAddress(n: number): string {
 }
 
 function openVisit(url: string, siteKey: string, address: string): OpenVisit {
-  const waiting = new Set<() => void>();
+  const waiters = new Waiters();
   const visit: OpenVisit = {
     url,
     eventsUrl: `${url}/v1/events`,
     siteKey,
     address,
-    waiting,
+    waiters,
     batches: [],
     token: null,
     pageScript: "",
     place: null,
     passes: 0,
     refusals: 0,
-    until(test, what, ms) {
-      return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => {
-          waiting.delete(check);
-          reject(new Error(`${what}: not within ${ms} ms`));
-        }, ms);
-        const check = () => {
-          if (!test(visit)) return;
-          clearTimeout(timer);
-          waiting.delete(check);
-          resolve();
-        };
-        waiting.add(check);
-        check();
-      });
-    },
+    until: (test, what, ms) => waiters.until(() => test(visit), what, ms),
   };
   return visit;
 }
@@ -152,7 +138,7 @@ function forward(
         } else if (visit && path.startsWith("/v1/challenges")) {
           if (status === 403) visit.refusals++;
           else if (status === 200 && path.endsWith("/solution")) visit.passes++;
-          for (const check of [...visit.waiting]) check();
+          visit.waiters.check();
         }
         response.writeHead(answer.statusCode ?? 502, answer.headers).end(answered);
       });
@@ -168,7 +154,7 @@ function record(visit: OpenVisit, headers: IncomingHttpHeaders, body: Buffer, st
     const { session_token } = JSON.parse(answered.toString()) as { session_token: string };
     visit.token ??= session_token;
   }
-  for (const check of [...visit.waiting]) check();
+  visit.waiters.check();
 }
 
 /** The page's own requests carry its cookie: the session that a customer's backend would ask about. */
@@ -177,7 +163,7 @@ function takePlace(incoming: IncomingMessage, response: ServerResponse, visit: O
     visit.place = JSON.parse(body.toString()) as PagePlace;
     visit.token = /service_session=(sess_[\w-]+)/.exec(incoming.headers.cookie ?? "")?.[1] ?? visit.token;
     response.writeHead(204).end();
-    for (const check of [...visit.waiting]) check();
+    visit.waiters.check();
   });
 }
 
