@@ -401,3 +401,43 @@ async function copied(value: string): Promise<boolean> {
     return document.execCommand("copy");
   }
 }
+
+/** A whole number from 1 to `max`; 0 while the field holds none. */
+export function Amount(properties: {
+  readonly label: string;
+  readonly value: number;
+  readonly max: number;
+  readonly onChange: (value: number) => void;
+}) {
+  const { label, value, max, onChange } = properties;
+  return (
+    <label>
+      <span>{label}</span>
+      <input
+        type="number"
+        min={1}
+        max={max}
+        step={1}
+        required
+        value={value}
+        onInput={(event) => onChange(event.currentTarget.valueAsNumber || 0)}
+      />
+    </label>
+  );
+}
+
+/** What something of the account is called. */
+export function NameField({ value, onChange }: { readonly value: string; readonly onChange: (value: string) => void }) {
+  return (
+    <label>
+      <span>Name</span>
+      <input
+        required
+        maxLength={255}
+        autocomplete="off"
+        value={value}
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
+    </label>
+  );
+}

@@ -5,7 +5,18 @@ import { useAccess } from "../access.js";
 import { type ExpressionFault, useAsked } from "../draft-backtest.js";
 import { hashOf } from "../location.js";
 import type { AddressedPageProperties, ProjectPageProperties } from "../page-properties.js";
-import { Card, Confirmation, Fault, FreshnessLine, Loaded, PageTitle, Table, Time } from "../parts.js";
+import {
+  Amount,
+  Card,
+  Confirmation,
+  Fault,
+  FreshnessLine,
+  Loaded,
+  NameField,
+  PageTitle,
+  Table,
+  Time,
+} from "../parts.js";
 import { type Resource, useResource, useTask } from "../resource.js";
 import { count, plural } from "../words.js";
 import { ChannelsCard, channelName, type ShownChannels } from "./channels.js";
@@ -191,16 +202,7 @@ function NewAlert(
   return (
     <Card title="Create an alert">
       <form onSubmit={submit}>
-        <label>
-          <span>Name</span>
-          <input
-            required
-            maxLength={255}
-            autocomplete="off"
-            value={name}
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-        </label>
+        <NameField value={name} onChange={setName} />
         <fieldset>
           <legend>When</legend>
           <label class="check">
@@ -266,29 +268,6 @@ function NewAlert(
 }
 
 const weekAgo = (): string => new Date(Date.now() - 7 * 86_400_000).toISOString();
-
-function Amount(properties: {
-  readonly label: string;
-  readonly value: number;
-  readonly max: number;
-  readonly onChange: (value: number) => void;
-}) {
-  const { label, value, max, onChange } = properties;
-  return (
-    <label>
-      <span>{label}</span>
-      <input
-        type="number"
-        min={1}
-        max={max}
-        step={1}
-        required
-        value={value}
-        onInput={(event) => onChange(event.currentTarget.valueAsNumber || 0)}
-      />
-    </label>
-  );
-}
 
 /** When it would have fired in the last week. */
 function Tried({ of }: { readonly of: AlertTestAnswer | ExpressionFault | "waiting" | null }) {

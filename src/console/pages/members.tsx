@@ -4,7 +4,18 @@ import type { MemberRow } from "../../contract/api-answers.js";
 import { type Role, roles } from "../../contract/entities.js";
 import { useAccess } from "../access.js";
 import type { Api } from "../api.js";
-import { Card, Confirmation, Fault, FreshnessLine, Loaded, PageTitle, SecretDialog, Table, Time } from "../parts.js";
+import {
+  Card,
+  Confirmation,
+  Fault,
+  FreshnessLine,
+  Loaded,
+  NameField,
+  PageTitle,
+  SecretDialog,
+  Table,
+  Time,
+} from "../parts.js";
 import { useResource, useTask } from "../resource.js";
 import { count } from "../words.js";
 
@@ -181,16 +192,7 @@ function NewMember(properties: {
   return (
     <Card title="Add a member">
       <form onSubmit={submit}>
-        <label>
-          <span>Name</span>
-          <input
-            required
-            maxLength={255}
-            autocomplete="off"
-            value={draft.name}
-            onInput={(event) => setDraft({ ...draft, name: event.currentTarget.value })}
-          />
-        </label>
+        <NameField value={draft.name} onChange={(name) => setDraft({ ...draft, name })} />
         <label>
           <span>E-mail</span>
           <input

@@ -4,7 +4,7 @@ import type { ProjectRow } from "../../contract/api-answers.js";
 import { useAccess } from "../access.js";
 import type { Api } from "../api.js";
 import { hashOf } from "../location.js";
-import { Card, Fault, PageTitle, Table } from "../parts.js";
+import { Card, Fault, NameField, PageTitle, Table } from "../parts.js";
 import { useTask } from "../resource.js";
 
 /** `onMade` is awaited after each new project: the list of the frame has it then. */
@@ -54,16 +54,7 @@ export function ProjectsPage(properties: {
       {mayWrite && (
         <Card title="Create a project">
           <form onSubmit={submit}>
-            <label>
-              <span>Name</span>
-              <input
-                required
-                maxLength={255}
-                autocomplete="off"
-                value={name}
-                onInput={(event) => setName(event.currentTarget.value)}
-              />
-            </label>
+            <NameField value={name} onChange={setName} />
             <Fault of={task.fault} />
             <button type="submit" class="primary" aria-disabled={task.isRunning}>
               Create the project

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 import { useAccess } from "../access.js";
-import { Card, Fault, Loaded } from "../parts.js";
+import { Amount, Card, Fault, Loaded } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
 
 /** For a dialog that asks before saving. */
@@ -134,22 +134,7 @@ export function ChoiceField<Value extends string>(
   );
 }
 
-/** A whole number from 1 to `max`; 0 while the field holds none. */
-export function NumberField({ label, value, onChange, max }: FieldProperties<number> & { readonly max: number }) {
-  return (
-    <label>
-      <span>
-        {label}, 1 to {max}
-      </span>
-      <input
-        type="number"
-        min={1}
-        max={max}
-        step={1}
-        required
-        value={value}
-        onInput={(event) => onChange(event.currentTarget.valueAsNumber || 0)}
-      />
-    </label>
-  );
+/** A whole number from 1 to `max`, which the label says. */
+export function NumberField({ label, ...field }: FieldProperties<number> & { readonly max: number }) {
+  return <Amount label={`${label}, 1 to ${field.max}`} {...field} />;
 }
