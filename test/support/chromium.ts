@@ -1,5 +1,5 @@
 /** Starts the machine's Chromium for tests that need a real browser. Tests without one are skipped, which CI counts as failed. */
-import { execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -74,6 +74,11 @@ export function launchAlone(t: Test, url: string): void {
     // Its helpers outlive it for a moment, and would keep pipes open.
     stdio: "ignore",
   });
+  killAtEnd(t, child, profile);
+}
+
+/** Ends a browser that was started by itself, and removes its profile, at the end of the test. */
+export function killAtEnd(t: Test, child: ChildProcess, profile: string): void {
   const ended = new Promise((resolve) => child.once("exit", resolve));
   t.teardown(async () => {
     child.kill("SIGTERM");

@@ -1,12 +1,11 @@
 /** Starts the machine's Firefox for tests that need a second real browser. Tests without one are skipped, which CI counts as failed. */
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, launch } from "puppeteer-core";
 import type { Test } from "tap";
-import { stepMsMax } from "./chromium.js";
+import { killAtEnd, stepMsMax } from "./chromium.js";
 
 const executablePath = process.env["FIREFOX_PATH"] ?? "/usr/bin/firefox-esr";
 
@@ -43,12 +42,5 @@ export function launchFirefoxAlone(t: Test, url: string): void {
   );
   writeFileSync(join(profile, "user.js"), settings.join(""));
   const child = spawn(executablePath, ["--headless", "--no-remote", "--profile", profile, url], { stdio: "ignore" });
-  const ended = new Promise((resolve) => child.once("exit", resolve));
-  t.teardown(async () => {
-    child.kill("SIGTERM");
-    const impatience = setTimeout(() => child.kill("SIGKILL"), 20_000);
-    await ended;
-    clearTimeout(impatience);
-    await rm(profile, { recursive: true, force: true, maxRetries: 20 });
-  });
+  killAtEnd(t, child, profile);
 }
