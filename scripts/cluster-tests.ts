@@ -42,7 +42,6 @@ export const leftOut: Readonly<Record<string, string>> = {
     'counts sessions to the last one, which a cluster does not: see "Weaker than on one host" in its documentation',
   "resilience/fuzz": "calls the scoring of one host without a server",
   "resilience/scoring-faults": ofOneHost,
-  "resilience/session-files": ofOneHost,
   "resilience/stored-address": "calls the scoring of one host without a server",
   "store/": ofOneHost,
 };

@@ -74,7 +74,6 @@ const expiries = {
   idempotency: { below: idempotencyFrom },
   crossSessionCounts: { below: (nowMs) => crossSessionCountsFrom(hourOf(nowMs) - 1) },
   pathReuse: "kept",
-  shingles: "kept",
   trails: "kept",
   solvedChallenges: { below: (nowMs) => solvedChallengeKey(nowMs, "") },
   marks: { ofProject: sweepMarks },

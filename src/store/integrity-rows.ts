@@ -224,7 +224,6 @@ export const rowChecks: Record<TableName, RowCheck> = {
     const isPosition = key === "position" && Number.isSafeInteger(value.revision);
     return isPosition ? null : "is no position in a cluster's configuration";
   },
-  shingles: () => "should be empty since schema 2",
   crossSessionCounts: (_, value: Buffer, key: Buffer) =>
     key.length === crossSessionKeyBytes && unpackCrossSessionCount(value) !== null ? null : "has another length",
 };

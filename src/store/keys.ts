@@ -51,7 +51,6 @@ import { limits } from "../limits.js";
  * | replays       | project u32, 0 u8, bucket u16                   | `pathReuseBucketSlots` times hash u32, session u32    |
  * | replays       | project u32, 1 u8, row u32                      | log of this generation: the same pairs, any number |
  * | replays       | project u32, 2 u8                               | generation u32, rows of the log u32                |
- * | shingles      | project u32, slot u32                           | schema 1, now empty                                |
  * | mirror        | "position"                                      | of a cluster: what its configuration here is as of |
  * | mirror        | "migration"                                     | to which cluster this store was copied             |
  * | solved_challenges | second of expiry u32, nonce 16 bytes        | 1                                                  |
@@ -97,7 +96,6 @@ export const tableNames = {
   idempotency: "idempotency",
   crossSessionCounts: "sightings",
   pathReuse: "replays",
-  shingles: "shingles",
   trails: "trails",
   solvedChallenges: "solved_challenges",
   marks: "marks",
@@ -160,7 +158,6 @@ export const isMirroredTable = {
   idempotency: false,
   crossSessionCounts: false,
   pathReuse: false,
-  shingles: false,
   trails: false,
   solvedChallenges: false,
   marks: false,

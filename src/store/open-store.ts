@@ -9,9 +9,9 @@ import { LmdbRecordedChanges, LmdbRecordedMarks, LmdbRecordedTimelines } from ".
 import { LmdbSessionRows } from "./lmdb-session-rows.js";
 import type { RecordedRows } from "./recorded-rows.js";
 import { refuseOlder, type Schema, upgradeTo } from "./schema-version.js";
-import { isSplit, mergeSessionFiles } from "./session-files.js";
 import { openSessionTables, packedTable, recordTable } from "./session-tables.js";
 import type { Store } from "./store.js";
+import { StoreError } from "./store-error.js";
 import { storeFile } from "./store-file.js";
 import { currentSchema } from "./upgrades.js";
 
@@ -27,14 +27,20 @@ export function openStore(dataDir: string, schema: Schema = currentSchema, mayUp
   makeFolder(dataDir);
   const store = openTables(dataDir);
   try {
-    if (!mayUpgrade) refuseOlder(store, schema, isSplit(store));
-    upgradeTo(store, { schema, file: storeFile(dataDir), apply: ({ apply }) => apply(store) });
-    mergeSessionFiles(store, dataDir, schema);
+    if (!mayUpgrade) refuseOlder(store, schema);
+    refuseSplit(store);
+    upgradeTo(store, schema, storeFile(dataDir));
     return store;
   } catch (error) {
     void store.close();
     throw error;
   }
+}
+
+/** Versions before 0.1.0 could split sessions over several files; a merge of them that was cut short is theirs to end. */
+function refuseSplit({ meta }: Store): void {
+  if (meta.get("sessionStores") === undefined) return;
+  throw new StoreError("the store is in several files: open it with the version that began to merge them");
 }
 
 /** As `openStore`, for everything but a server: only a server upgrades a store. */
@@ -77,7 +83,6 @@ function openTables(dataDir: string): Store {
     agentMarks: recordTable(root, tableNames.agentMarks),
     ipLists: recordTable(root, tableNames.ipLists),
     signedAgents: recordTable(root, tableNames.signedAgents),
-    shingles: packedTable(root, tableNames.shingles),
     alerting: recordTable(root, tableNames.alerting),
     baselines: recordTable(root, tableNames.baselines),
     mirror: recordTable(root, tableNames.mirror),

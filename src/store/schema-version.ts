@@ -2,7 +2,6 @@
  * Upgrades a store to the schema of this build when it is opened, after copying it, and refuses a store of a newer version.
  */
 import { chmodSync, closeSync, constants, copyFileSync, fsyncSync, openSync, renameSync } from "node:fs";
-import type { SessionTables } from "./session-tables.js";
 import type { Store } from "./store.js";
 import { StoreError } from "./store-error.js";
 
@@ -11,8 +10,6 @@ export interface Upgrade {
   readonly to: number;
   /** Runs inside a write transaction together with the other steps: a thrown error undoes all of them. */
   readonly apply: (store: Store) => void;
-  /** The same in a further file with sessions (`session-files.ts`); absent: there is nothing to change. */
-  readonly applyToSessions?: (tables: SessionTables) => void;
 }
 
 /** The schema that a build reads and writes. */
@@ -22,16 +19,9 @@ export interface Schema {
   readonly upgrades: readonly Upgrade[];
 }
 
-/** How an environment is upgraded. */
-export interface Upgrading {
-  readonly schema: Schema;
-  readonly file: string;
-  /** One step; inside the write transaction of all steps. */
-  readonly apply: (step: Upgrade) => void;
-}
-
-/** If several processes open an older store at once, one upgrades it and the others wait. */
-export function upgradeTo({ root, meta }: SessionTables, { schema, file, apply }: Upgrading): void {
+/** If several processes open an older store at once, one upgrades it and the others wait. `file` is the store's, which is copied before. */
+export function upgradeTo(store: Store, schema: Schema, file: string): void {
+  const { root, meta } = store;
   if (meta.get("schemaVersion") === schema.version) return;
   root.transactionSync(() => {
     const found = meta.get("schemaVersion");
@@ -39,16 +29,16 @@ export function upgradeTo({ root, meta }: SessionTables, { schema, file, apply }
     if (found !== undefined) {
       const steps = stepsFrom(found, schema);
       copyStore(file, `schema-${found}`);
-      for (const step of steps) apply(step);
+      for (const { apply } of steps) apply(store);
     }
     meta.putSync("schemaVersion", schema.version);
   });
 }
 
-/** Throws a `StoreError` if opening the store would change what an older version has written. `isSplit`: it has files that are to be merged. */
-export function refuseOlder({ meta }: SessionTables, { version }: Schema, isSplit: boolean): void {
+/** Throws a `StoreError` if opening the store would change what an older version has written. */
+export function refuseOlder({ meta }: Store, { version }: Schema): void {
   const found = meta.get("schemaVersion");
-  if (found === undefined || (found >= version && !isSplit)) return;
+  if (found === undefined || found >= version) return;
   throw new StoreError(
     `the store is of an older verdictd (schema ${found}, this one reads ${version}), and only serve upgrades it: start the new serve first, or use the older version`,
   );
@@ -62,7 +52,9 @@ function stepsFrom(found: number, { version, upgrades }: Schema): Schema["upgrad
   }
   const steps = upgrades.filter(({ to }) => to > found);
   if (steps.length !== version - found || steps.some(({ to }, index) => to !== found + 1 + index))
-    throw new StoreError(`there is no way from schema ${found} of the store to ${version}`);
+    throw new StoreError(
+      `the store is of schema ${found}, from which this version has no way to ${version}: open it with an earlier version first`,
+    );
   return steps;
 }
 

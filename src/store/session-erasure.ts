@@ -71,7 +71,6 @@ const sessionRows = {
   crossSessionCounts: nothingOfASession,
   // Four bytes of a token beside the hash of a piece of a path: names nobody to whom the token is not known.
   pathReuse: nothingOfASession,
-  shingles: nothingOfASession,
   trails: { keysOf: (session) => [Buffer.from(session)] },
   solvedChallenges: nothingOfASession,
   // Kept when the session expires, since they say how well it was judged.

@@ -5,29 +5,14 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** Path of the main file, as `openStore` opens it; LMDB keeps `-lock` beside it. */
+/** Path of the file, as `openStore` opens it; LMDB keeps `-lock` beside it. */
 export function storeFile(dataDir: string): string {
   return join(dataDir, "verdictd.mdb");
 }
 
-/** Path of a further file that an earlier version split sessions over; `number` is 1 to 15. */
-export function sessionsFile(dataDir: string, number: number): string {
-  return join(dataDir, `sessions-${number}.mdb`);
-}
-
-/** Every file of the store that is in this folder, the main one first. */
-function storeFiles(dataDir: string): string[] {
-  const further = Array.from({ length: 15 }, (_, index) => sessionsFile(dataDir, index + 1));
-  return [storeFile(dataDir), ...further].filter(isFile);
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-}
-
 /** Whether there is a store in this folder. */
 export function hasStore(dataDir: string): boolean {
-  return isFile(storeFile(dataDir));
+  return statSync(storeFile(dataDir), { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
 /** Where the fields of LMDB's two meta pages lie (`MDB_meta` in LMDB's mdb.c, data version 2, little-endian). */
@@ -45,16 +30,13 @@ const dataVersion = 2;
 const noPage = 0xffff_ffff_ffff_ffffn;
 
 /**
- * Why the store's files can't be opened, or null; also null when there is none, or an empty one. What it can see: another kind of file, and one too short to
+ * Why the store's file can't be opened, or null; also null when there is none, or an empty one. What it can see: another kind of file, and one too short to
  * hold the root of any committed state. A file that lacks only later pages passes. `remedy`: what to do about it.
  */
 export function storeFileFault(dataDir: string, remedy = "restore a backup"): string | null {
   if (!hasStore(dataDir)) return null;
-  for (const path of storeFiles(dataDir)) {
-    const fault = fileFault(path);
-    if (fault !== null) return `${path} ${fault}: ${remedy}`;
-  }
-  return null;
+  const fault = fileFault(storeFile(dataDir));
+  return fault === null ? null : `${storeFile(dataDir)} ${fault}: ${remedy}`;
 }
 
 /** What is wrong with a file of the store. */

@@ -63,8 +63,6 @@ export interface Store extends SessionTables {
   readonly agentMarks: Database<unknown, string>;
   readonly ipLists: Database<IpListRecord, string>;
   readonly signedAgents: Database<unknown, SignedAgentKey>;
-  /** Of schema 1, now empty. */
-  readonly shingles: Database<Buffer, Buffer>;
   readonly alerting: Database<unknown, AlertingKey>;
   readonly baselines: Database<[key: string, count: number][], [number, number]>;
   readonly mirror: Database<unknown, string>;

@@ -56,7 +56,6 @@ t.test("wrong usage is exit code 2 and says what is wrong", async (t) => {
     [["account", "create", "--name", "A", "--slug", "a", "--plan", "gold"], /--plan: expected free or/, 1],
     [["user", "create", "--name", "A", "--email", "none"], /not an e-mail/, 1],
     [["init", "--data-dir", "--json"], /--data-dir: a value is missing/, 1],
-    [["init", "--session-stores", "4"], /--session-stores was removed: all sessions are in one file; got "4"/, 1],
   ];
   await Promise.all(
     cases.map(async ([args, message, lines]) => {
@@ -120,8 +119,8 @@ t.test("a command that makes no store refuses a folder without one and leaves it
 t.test("what can't be done is exit code 1 and one line", async (t) => {
   const dir = t.testdir({ broken: { "verdictd.mdb": "x".repeat(70_000) }, file: "" });
   const store = join(dir, "store");
-  const made = await command(["init", "--session-stores", "1", "--data-dir", store]);
-  t.match(made, { code: 0, stderr: /^--session-stores was removed: all sessions are in one file\n$/ });
+  const made = await command(["init", "--data-dir", store]);
+  t.match(made, { code: 0, stderr: "" });
   const bad = join(dir, "bad.json");
   writeFileSync(bad, JSON.stringify({ version: "1", entries: [{ name: "A", category: "search" }] }));
   const port = createServer().listen(0, "127.0.0.1");

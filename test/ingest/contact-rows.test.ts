@@ -1,18 +1,14 @@
-/** The short rows that a first contact leaves: projects kept apart, counts of any size, and those of a store of schema 2. */
+/** The short rows that a first contact leaves: projects kept apart and counts of any size. */
 
 import t, { type Test } from "tap";
-import { Hash64 } from "../../src/contract/hashes.js";
 import { mintSessionToken } from "../../src/contract/session-token.js";
-import { checkStore } from "../../src/control-plane/store-check.js";
 import { countAddress } from "../../src/ingest/cross-session-counts.js";
 import { findIdempotent, hashIdempotencyKey, rememberIdempotent } from "../../src/ingest/idempotency.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
 import { packCrossSessionCount, unpackCrossSessionCount } from "../../src/store/cross-session-count.js";
-import { hourOf, idempotencyDay, idempotencyKey } from "../../src/store/keys.js";
+import { idempotencyKey } from "../../src/store/keys.js";
 import { openStore } from "../../src/store/open-store.js";
-import type { SessionTables } from "../../src/store/session-tables.js";
 import type { Store } from "../../src/store/store.js";
-import { currentSchema } from "../../src/store/upgrades.js";
 
 const noon = Date.UTC(2026, 10, 21, 12);
 const hourMs = 3_600_000;
@@ -77,69 +73,6 @@ t.test("a count is read as it was written, also where it no longer fits a byte, 
     t.equal(countAddress(unit, 1, "192.0.2.1", noon + hourMs), 301, "the hour after");
   });
   t.end();
-});
-
-const schema2 = { version: 2, upgrades: currentSchema.upgrades.filter(({ to }) => to <= 2) };
-const contacts = 2600;
-const projectOf = (number: number): number => 1 + (number % 2);
-const contactMs = (number: number): number => noon - (number % 3) * 7 * hourMs;
-/** More than a byte holds for some. */
-const seen = (number: number): number => 1 + number * 2;
-
-/** As schema 2 had it: the SHA-256 to 16 bytes, the project, the time twice. */
-function putContact(part: SessionTables, number: number, token: Buffer): void {
-  const key = Buffer.alloc(22);
-  key.writeUInt16BE(idempotencyDay(contactMs(number)), 0);
-  key.writeUInt32BE(projectOf(number), 2);
-  hashIdempotencyKey(`key ${number}`).copy(key, 6, 0, 16);
-  const value = Buffer.alloc(29);
-  value.writeDoubleLE(contactMs(number), 0);
-  value.set(token, 8);
-  part.idempotency.putSync(key, value);
-}
-
-function putCrossSessionCount(part: SessionTables, number: number): void {
-  const words: number[] = [];
-  const hash = new Hash64();
-  hash.addText(`192.0.2.${number}`);
-  hash.push(words);
-  const key = Buffer.alloc(17);
-  key.writeUInt32BE(hourOf(noon), 0);
-  key[4] = 1;
-  key.writeUInt32BE(projectOf(number), 5);
-  key.writeInt32BE(words[0]!, 9);
-  key.writeInt32BE(words[1]!, 13);
-  const count = Buffer.alloc(4);
-  count.writeUInt32LE(seen(number), 0);
-  part.crossSessionCounts.putSync(key, count);
-}
-
-t.test("first contacts and counts of a store of schema 2 are known after the upgrade", async (t) => {
-  const dir = t.testdir();
-  const older = openStore(dir, schema2);
-  older.root.transactionSync(() => {
-    for (let number = 0; number < contacts; number++) {
-      putContact(older, number, tokenOf(number, contactMs(number)));
-      putCrossSessionCount(older, number);
-    }
-  });
-  await older.close();
-  const store = openStore(dir);
-  t.teardown(() => store.close());
-  const unit = new LmdbUnitOfWork(store);
-  const wrong: number[] = [];
-  store.root.transactionSync(() => {
-    for (let number = 0; number < contacts; number++) {
-      const token = findIdempotent(unit, projectOf(number), hashIdempotencyKey(`key ${number}`), noon);
-      const count = countAddress(unit, projectOf(number), `192.0.2.${number}`, noon);
-      const isKnown = token?.equals(tokenOf(number, contactMs(number))) ?? false;
-      if (!isKnown || count !== seen(number) + 1) wrong.push(number);
-    }
-  });
-  t.equal(store.idempotency.getCount(), contacts, "no row of schema 2 is left");
-  t.equal(store.crossSessionCounts.getCount(), contacts);
-  t.same(wrong, []);
-  t.same(checkStore(store).faults, []);
 });
 
 t.test("only the first eleven bytes of a hash are kept, and the project is among them", (t) => {

@@ -93,30 +93,3 @@ t.test("a session's own shingles are no replay, and projects know nothing of eac
   t.equal(record(store, memory, 2, 11, [1, 2, 3]), 0);
   t.equal(record(store, memory, 1, 11, [1, 2, 9]), 2);
 });
-
-t.test("paths of a store of schema 1 are known after the upgrade", async (t) => {
-  const dir = t.testdir();
-  const older = openStore(dir, { version: 1, upgrades: [] });
-  const hashes = [0, 1, 509, 510, 511, 262_143, 262_145, 4_000_000_000];
-  older.root.transactionSync(() => {
-    for (const projectId of [1, 7]) {
-      for (const hash of hashes) {
-        const key = Buffer.alloc(8);
-        key.writeUInt32BE(projectId, 0);
-        key.writeUInt32BE(hash % limits.shingleSlotsMax, 4);
-        const value = Buffer.alloc(8);
-        value.writeUInt32LE(hash, 0);
-        value.writeUInt32LE(10, 4);
-        older.shingles.putSync(key, value);
-      }
-    }
-  });
-  await older.close();
-  const store = openStore(dir);
-  t.teardown(() => store.close());
-  const memory = new LmdbPathReuseIndex(store);
-  const held = hashes.filter((hash) => hash !== 1);
-  t.equal(record(store, memory, 1, 11, held), held.length, "262145 has put 1 out of their common slot");
-  t.equal(record(store, memory, 7, 10, held), 0);
-  t.equal([...store.shingles.getKeys()].length, 0, "the rows of schema 1 are gone");
-});

@@ -6,7 +6,7 @@ import { Projects } from "../../control-plane/projects.js";
 import type { StoreCommand } from "../command.js";
 import type { Given } from "../flag.js";
 import { expectDone } from "../given.js";
-import { keyLines, say, UsageFailure } from "../output.js";
+import { keyLines } from "../output.js";
 
 /** What a first account is used with. */
 interface FirstKeys {
@@ -21,22 +21,7 @@ export const initCommand: StoreCommand<FirstKeys> = {
   name: "init",
   help: "create the first account, owner, project and token; refuses a store that has accounts",
   onCluster: "same",
-  flags: [
-    {
-      name: "session-stores",
-      placeholder: "N",
-      help: "removed: all sessions are in one file; 1 is accepted and has no effect",
-      isRetired: true,
-    },
-  ],
   createsStore: true,
-  checkGiven: (given) => {
-    const count = given["session-stores"];
-    if (count === undefined) return;
-    if (count !== "1")
-      throw new UsageFailure(`--session-stores was removed: all sessions are in one file; got "${count}"`);
-    say("--session-stores was removed: all sessions are in one file");
-  },
   run: async (store) => {
     const accounts = new Accounts(store, Date.now);
     const made = expectDone(await createFirstAccount(accounts, new Projects(store, Date.now)));

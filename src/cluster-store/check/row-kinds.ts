@@ -240,7 +240,7 @@ const otherKinds = [
 type KindName = (typeof kindsOfShard)[keyof typeof kindsOfShard]["name"] | (typeof otherKinds)[number]["name"];
 
 /** Tables that have no rows in a cluster, because each node has its own. */
-type OwnTable = "revision" | "shingles" | "mirror" | "accountRows" | "namingRows" | "baselines";
+type OwnTable = "revision" | "mirror" | "accountRows" | "namingRows" | "baselines";
 
 /** Tables that neither have a kind here nor are an `OwnTable`: the check would report their rows as unknown. */
 type TableWithoutKind = Exclude<(typeof tableNames)[Exclude<UnmirroredName, OwnTable>], KindName>;

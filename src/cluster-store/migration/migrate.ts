@@ -257,7 +257,6 @@ const migratedBy: Readonly<Record<UnmirroredName, "sessions" | Rest | { readonly
   blockTallies: { left: "remembered for minutes" },
   revision: { left: "each store has its own" },
   baselines: { left: "what one host saw of its traffic" },
-  shingles: { left: "of an earlier version, empty" },
   mirror: { left: "what this store is for clusters" },
 };
 
