@@ -23,6 +23,7 @@ const menu = {
     ["challenge", "Challenge"],
     ["protect", "What to protect how"],
     ["rules", "Rules"],
+    ["testing", "Testing your site"],
     ["tuning", "Tuning"],
     ["analysis", "Find sessions"],
     ["under-attack", "Under attack"],

@@ -4,6 +4,7 @@
  */
 
 import type { Account, AccountToken, KeyKind, Membership, Project, User } from "../contract/entities.js";
+import { testOutcomeOf } from "../contract/test-keys.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { readRevision, type Store } from "../store/store.js";
@@ -39,6 +40,7 @@ const otherKey: Record<KeyKind, Refusal> = {
     "this is a site key (pk_…), which belongs in the page: use the private key (sk_…) here",
   ),
 };
+const noTestKeys = refuse("unauthenticated", "this is a test key: it works while the server runs with --test-keys");
 /** What the data plane, and routes that need a subscription, answer an account without one. */
 export const noSubscription = refuse("noActiveSubscription", "the account has no active subscription");
 /** Longer than any secret minted here; what is longer is refused unhashed. */
@@ -87,8 +89,10 @@ export class Credentials {
   /** The holder of a valid key whose account has an active subscription, or why there is none: `unauthenticated`, `noActiveSubscription`. */
   subscribedKey(kind: KeyKind, key: string): AuthenticatedKey | Refusal {
     const holder = this.authenticatedKey(kind, key);
-    if (holder === null)
-      return key.startsWith(prefixes[kind === "site" ? "private" : "site"]) ? otherKey[kind] : needsKey[kind];
+    if (holder === null) {
+      if (key.startsWith(prefixes[kind === "site" ? "private" : "site"])) return otherKey[kind];
+      return testOutcomeOf(key) === undefined ? needsKey[kind] : noTestKeys;
+    }
     return holder.account.subscription === "active" ? holder : noSubscription;
   }
 
@@ -126,7 +130,9 @@ export class Credentials {
     const project = this.#store.projects.get(owner.projectId);
     const account = project && this.#store.accounts.get(project.accountId);
     if (project === undefined || account === undefined) return null;
-    return { holder: { project, account }, untilMs: owner.untilMs ?? Number.POSITIVE_INFINITY };
+    const testOutcome = testOutcomeOf(key);
+    const found = testOutcome === undefined ? project : { ...project, testOutcome };
+    return { holder: { project: found, account }, untilMs: owner.untilMs ?? Number.POSITIVE_INFINITY };
   }
 
   #readTokenHolder(secret: string): TokenHolder | null {

@@ -199,6 +199,11 @@ export const serveOptions = {
     false,
     "accept signatures made with the keys printed in RFC 9421, which anybody can make; for tests only",
   ),
+  "test-keys": option(
+    flag,
+    false,
+    "key pairs that everybody knows and that always answer the same (human, bot, challenge, refused), to test a site of one's own; never in production",
+  ),
   "ip-database": {
     ...option(
       files,
@@ -422,6 +427,9 @@ function shownValue({ isSecret }: Option<unknown>, value: unknown): string {
 function contradictions(config: Partial<ServeConfig>): string[] {
   const { tlsCert, tlsKey, host, port, adminHost, adminPort } = config;
   const mistakes = clusterContradictions(config);
+  if (config.testKeys === true && config.store !== undefined && config.store !== "") {
+    mistakes.push("--test-keys: not with --store; test a site with a server of its own, on one host");
+  }
   if (tlsCert !== undefined && tlsKey !== undefined) {
     if (tlsCert !== "" && tlsKey === "") mistakes.push("--tls-cert: --tls-key is missing; give both or none");
     else if (tlsKey !== "" && tlsCert === "") mistakes.push("--tls-key: --tls-cert is missing; give both or none");

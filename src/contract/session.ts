@@ -1,6 +1,7 @@
 /** A stored session in the form that verdicts need. */
 import type { ChallengeSettings, Clearance } from "./challenge.js";
 import type { EngineName, LastRequest } from "./evidence.js";
+import type { TestOutcome } from "./test-keys.js";
 import type { LoggedInPolicy, SignedAgentPolicy } from "./verdict.js";
 import type { VerifiedBot } from "./verified-bots.js";
 
@@ -91,4 +92,6 @@ export interface ProjectSettings {
   readonly privateKeyHash?: string | null;
   /** Raised by every change of a rule: compiled rules are cached by it. */
   readonly rulesRevision: number;
+  /** What every visitor is taken for, where the project was found by a test key. Never stored. */
+  readonly testOutcome?: TestOutcome;
 }

@@ -16,7 +16,7 @@ import { subscriberNetwork } from "../net/network.js";
 import { sessionKey } from "../store/keys.js";
 import { decodeSession, withClearance, withRefusal } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
-import { bandOfSession } from "../verdict/bands.js";
+import { bandForPass } from "../verdict/test-verdict.js";
 
 /** The outcome of a challenge, for the counts. `rule` 0 means that no known rule asked for it, or that another challenge of the session counts. */
 export type ChallengeEvent = {
@@ -91,12 +91,7 @@ export class Challenges {
     const network = subscriberNetwork(visitor.ip);
     if (!this.#making.take(project.id, network, places)) return crowded;
     onAsked(token, nowMs);
-    const work = workOf(
-      difficulty,
-      bandOfSession(state, project.likelyBotThreshold),
-      state.score,
-      project.likelyBotThreshold,
-    );
+    const work = workOf(difficulty, bandForPass(project, state), state.score, project.likelyBotThreshold);
     try {
       const data = { session: token, issued_at_ms: nowMs, rule, counted_at_ms: countedAtMs };
       const puzzles = await makePuzzles(this.#keysOf(project), work, data, expiresAt);
@@ -252,7 +247,7 @@ class PassDecision {
     this.passedBeforeMs = state.clearance?.atMs ?? 0;
     this.refusal = refusedStill(state.challengeRefusedAtMs, this.atMs);
     if (this.refusal !== null) return null;
-    const band = bandOfSession(state, this.#project.likelyBotThreshold);
+    const band = bandForPass(this.#project, state);
     if (isRefusedBand(band)) {
       this.refusal = refusal(refusedMs);
       return withRefusal(record, this.atMs);

@@ -70,7 +70,7 @@ export function buildVerdicts(
     requestVerdicts: new RequestVerdicts(sources, verdicts),
     /** The band of a request by itself, null where the project does not judge requests. */
     bandOfRequest: async (project: ProjectSettings, question: VerdictQuestion, state: ScoredState) => {
-      if (!(project.requestScoring ?? defaultRequestScoring).enabled) return null;
+      if (!(project.requestScoring ?? defaultRequestScoring).enabled || project.testOutcome !== undefined) return null;
       // Nothing of the site: it counts for no visit.
       const { score } = await sources.examine(project, { ...question, isAskedAgain: true }, state, null, thread.now());
       const engineScores = { heuristics: score, js_detection: null, behavioral: null };

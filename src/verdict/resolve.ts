@@ -20,6 +20,7 @@ import { type RuleFacts, RuleInput, type SearchFacts } from "../rules/input.js";
 import { bandOf, bandOfScore } from "./bands.js";
 import { failOpenReason } from "./reason.js";
 import { isStaticResource } from "./static-resource.js";
+import { testScores } from "./test-verdict.js";
 import { describe, type MeaningOf, type ProvedBot, type UnwordedVerdict } from "./verdict-text.js";
 
 /** An active rule in the form that a decision needs. */
@@ -103,10 +104,12 @@ export function resolve(input: ResolveInput): WordedDecision {
 
 /** Returns null for a session that has no verdict yet and no judged request: the answer is the fail-open body. */
 export function decide(input: DecideInput): Decision | null {
-  const { state, request, project, context, verifiedBot } = input;
-  const scored = scoredOf(state, request);
+  const { state, request, project, context } = input;
+  const test = testScores(project);
+  const scored = test ?? scoredOf(state, request);
+  const verifiedBot = test === null ? input.verifiedBot : null;
   // A signature names the agent, while several bots of one operator may share an address.
-  const proved: ProvedBot | null = request?.signedAgent ?? verifiedBot;
+  const proved: ProvedBot | null = test === null ? (request?.signedAgent ?? verifiedBot) : null;
   if (scored === null && proved === null) return null;
   const { engineScores, score, detectionIds } = scored ?? unscored;
   const band: UnwordedVerdict["band"] =

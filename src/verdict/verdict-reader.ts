@@ -7,7 +7,7 @@ import type { ExceptionLookup } from "../contract/exceptions.js";
 import type { ExaminedRequest } from "../contract/judged-request.js";
 import type { VerdictSource } from "../contract/live-verdict.js";
 import type { AddressLookup } from "../contract/network-fact.js";
-import type { ProjectSettings, ScoredState } from "../contract/session.js";
+import { newScoredState, type ProjectSettings, type ScoredState } from "../contract/session.js";
 import type { RequestContext, Verdict, VerdictSubject } from "../contract/verdict.js";
 import type { VerifiedBot } from "../contract/verified-bots.js";
 import { limits } from "../limits.js";
@@ -164,7 +164,8 @@ export class VerdictReader {
       sources.onAnswer(project, cached.text.verdict, "cached", "session", token, asked, nowMs);
       return cached.text;
     }
-    const state = sources.scoredState(project.id, token);
+    const known = sources.scoredState(project.id, token);
+    const state = known === null && project.testOutcome !== undefined ? newScoredState(nowMs) : known;
     if (state === null) return this.#failedOpen(project, token, asked, nowMs);
     return this.#decide(project, token, asked, state, nowMs);
   }

@@ -54,6 +54,10 @@ function take(t: Test, is: (sample: Sample) => boolean): Sample[] {
   return found;
 }
 
+/** Ends of exceptions in samples, which have to be ahead whenever this runs. */
+const dateOfSamples = "2026-12-24T12:00:00Z";
+const inAWeek = (): string => new Date(Date.now() + 7 * 86_400_000).toISOString();
+
 const contains = (words: string) => (sample: Sample) => sample.source.includes(words);
 
 t.test("samples that another test runs", async (t) => {
@@ -146,6 +150,7 @@ async function runCommands(t: Test, server: TestServer): Promise<void> {
   const folder = t.testdir({
     "exits.txt": "192.0.2.1\n",
     "as.txt": "64500\n",
+    "monitors.txt": "192.0.2.10\n",
     "agents.json": JSON.stringify({
       version: "1",
       agents: [{ url: "https://chatgpt.com", name: "ChatGPT", category: "ai_agent" }],
@@ -157,7 +162,8 @@ async function runCommands(t: Test, server: TestServer): Promise<void> {
   const here = (text: string): string =>
     text
       .replaceAll("/var/backups/verdictd", folder)
-      .replace(/ (?=(exits|as)\.txt|(agents|keys)\.json)/g, ` ${folder}/`);
+      .replaceAll(dateOfSamples, inAWeek())
+      .replace(/ (?=(exits|as|monitors)\.txt|(agents|keys)\.json)/g, ` ${folder}/`);
   const env = { VERDICTD_DATA_DIR: server.dataDir };
   for (const sample of take(t, ({ language, source }) => language === "sh" && /^(npx )?verdictd /m.test(source))) {
     for (const line of sample.source.trimEnd().split("\n")) {
@@ -185,7 +191,10 @@ async function runShell(t: Test, server: TestServer, tenant: Tenant): Promise<vo
   };
   const done = new Set<string>();
   for (const sample of take(t, ({ language }) => language === "sh")) {
-    const source = sample.source.replaceAll("http://127.0.0.1:8080", server.address).replaceAll("curl ", "curl -sSf ");
+    const source = sample.source
+      .replaceAll("http://127.0.0.1:8080", server.address)
+      .replaceAll("curl ", "curl -sSf ")
+      .replaceAll(dateOfSamples, inAWeek());
     // The same line stands in several places.
     if (done.has(source)) continue;
     done.add(source);

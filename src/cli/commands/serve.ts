@@ -12,6 +12,7 @@ import {
 } from "../../config/config.js";
 import { memoryBound } from "../../config/machine.js";
 import { createFirstAccount } from "../../control-plane/first-account.js";
+import { endTestKeys, startTestKeys } from "../../control-plane/test-projects.js";
 import { Refusal } from "../../errors.js";
 import { limits } from "../../limits.js";
 import { isLoopbackHost } from "../../net/loopback.js";
@@ -64,7 +65,8 @@ export const serveCommand: ProcessCommand = {
     }
     const address = `${config.tlsCert === "" ? "http" : "https"}://${urlHost(config.host)}:${server.port}`;
     // First, so that whoever reads "listening" finds a demo that has its site key.
-    const greeting = config.demo ? await welcome(server, address) : "";
+    const greeting = config.demo || config.testKeys ? await welcome(server, address, config) : "";
+    await useTestKeys(server, config, log);
     const page = `${address}/console`;
     sayMemory(config, log);
     log.info({ host: config.host, port: server.port, dataDir: config.dataDir, console: page }, "listening");
@@ -153,10 +155,11 @@ function stopOnSignal(
 }
 
 /** Where to go; on an empty store a first account with scoring enabled too, whose credentials are shown this once. */
-async function welcome(server: RunningServer, address: string): Promise<string> {
+async function welcome(server: RunningServer, address: string, { demo }: ServeConfig): Promise<string> {
   const made = await createFirstAccount(server.accounts, server.projects);
+  if (!demo && made instanceof Refusal) return "";
   const lines = [
-    `demo            ${address}/demo`,
+    ...(demo ? [`demo            ${address}/demo`] : []),
     `console         ${address}/console`,
     `documentation   ${address}/docs`,
   ];
@@ -173,6 +176,24 @@ async function welcome(server: RunningServer, address: string): Promise<string> 
     }
   }
   return `\n${lines.join("\n")}\n`;
+}
+
+/** Lets test keys work where they are asked for, and ends those of an earlier start where not. */
+async function useTestKeys(
+  { accounts, projects, store }: RunningServer,
+  config: ServeConfig,
+  log: Logger,
+): Promise<void> {
+  // On a cluster there are none: a node starts also while the cluster can't be written.
+  if (config.store !== "") return;
+  const [first] = accounts.all();
+  if (!config.testKeys || first === undefined) return endTestKeys(store, Date.now);
+  const pairs = await startTestKeys(store, projects, first.id, Date.now);
+  if (pairs instanceof Refusal) throw new CommandFailure(`--test-keys: ${pairs.message}`);
+  log.warn(
+    { keys: pairs.map(({ siteKey, privateKey, projectId }) => ({ siteKey, privateKey, projectId })) },
+    "test keys work: whoever uses them gets the same answer whatever the visitor does; never in production",
+  );
 }
 
 /** Says what the process stays below, and warns when its control group gives it less. */

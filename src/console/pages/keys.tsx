@@ -1,6 +1,7 @@
 /** Keys: enabling scoring, the site key to take along, rotation of both. A private key is shown once, when it is made. */
 import { useState } from "preact/hooks";
 import type { OldKeyRow } from "../../contract/api-answers.js";
+import { testOutcomeOf } from "../../contract/test-keys.js";
 import { useAccess } from "../access.js";
 import type { ProjectPageProperties } from "../page-properties.js";
 import { Card, Confirmation, CopyField, Fault, Loaded, PageTitle, SecretDialog, Time } from "../parts.js";
@@ -61,6 +62,12 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
             </Card>
           ) : (
             <>
+              {testOutcomeOf(site_key) !== undefined && (
+                <p class="notice">
+                  These are test keys: everybody knows them, and their answer is always the same. They work while the
+                  server runs with <code>--test-keys</code>, which is never for production.
+                </p>
+              )}
               <Card title="Site key">
                 <p class="dim">Public: it is part of your pages and can only send events.</p>
                 <CopyField label="Site key" value={site_key} />
