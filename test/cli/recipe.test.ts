@@ -2,14 +2,14 @@
 import t from "tap";
 import { parseAllDocuments } from "yaml";
 import { proxyNames } from "../../src/cli/recipes/recipe.js";
-import { verdictd } from "../support/process.js";
+import { command } from "../support/process.js";
 
 const site = ["--upstream", "http://10.0.0.3:3001", "--host", "bikes.example", "--verdictd", "http://10.0.0.4:8081"];
 
 t.test("every recipe has the site's names, and none of another's", async (t) => {
   for (const proxy of proxyNames) {
     const names = ["--site-key", "pk_a-b_c", "--protect", "/pay.now", "--protect", "/login"];
-    const { code, stdout, stderr } = await verdictd(["recipe", proxy, ...site, ...names]);
+    const { code, stdout, stderr } = await command(["recipe", proxy, ...site, ...names]);
     t.equal(code, 0, stderr);
     // A service of Kubernetes has a name of its own.
     const upstream = proxy === "ingress" || proxy === "envoy" ? /3001/ : /10\.0\.0\.3:3001/;
@@ -46,17 +46,17 @@ t.test("a value that could end a quotation or a line is wrong usage", async (t) 
     ["--check", "shop.example"],
   ];
   for (const flags of wrong) {
-    const { code, stdout, stderr } = await verdictd(["recipe", "nginx", ...site, ...flags]);
+    const { code, stdout, stderr } = await command(["recipe", "nginx", ...site, ...flags]);
     t.same([code, stdout], [2, ""], flags.join(" "));
     t.match(stderr, flags[0]!);
   }
-  t.equal((await verdictd(["recipe", "apache", ...site])).code, 2);
-  t.equal((await verdictd(["recipe", "nginx", "--host", "a"])).code, 2, "no application");
-  t.equal((await verdictd(["recipe", "nginx", "--lua"])).code, 2);
+  t.equal((await command(["recipe", "apache", ...site])).code, 2);
+  t.equal((await command(["recipe", "nginx", "--host", "a"])).code, 2, "no application");
+  t.equal((await command(["recipe", "nginx", "--lua"])).code, 2);
 });
 
 t.test("--check of an address where nothing answers is a failure that says so", async (t) => {
-  const { code, stderr } = await verdictd(["recipe", "nginx", "--check", "http://127.0.0.1:1"]);
+  const { code, stderr } = await command(["recipe", "nginx", "--check", "http://127.0.0.1:1"]);
   t.equal(code, 1);
   t.match(stderr, /127\.0\.0\.1:1 does not answer/);
 });

@@ -56,9 +56,10 @@ export async function runCaddy(
     ["8001", `${innerPort}`],
     ["127.0.0.1:8080", verdictd],
     ["127.0.0.1:3000", application],
-    ["500ms", `${siteMs}ms`],
     ["150ms", `${answerMs}ms`],
     ["100ms", `${answerMs}ms`],
+    // After the shorter ones, which may be what this comes to.
+    ["500ms", `${siteMs}ms`],
     // Visitors are let in at once again after each phase of the outage, so that every phase is seen.
     ["fail_duration 5s", "fail_duration 50ms"],
   ]);
