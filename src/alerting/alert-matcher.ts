@@ -33,6 +33,11 @@ export class AlertMatcher {
     this.#revision = revision;
   }
 
+  /** Whether `record` has an alert to ask. */
+  isAsked(projectId: number): boolean {
+    return this.#counted(projectId).length > 0;
+  }
+
   /** `inputOf` is called only where there is an alert to ask. Never throws. */
   record(projectId: number, subject: VerdictSubject, inputOf: () => RuleInput | null): void {
     const counted = this.#counted(projectId);

@@ -67,6 +67,12 @@ export interface JudgedFacts {
   readonly userAgent: string;
 }
 
+/** The values in the order of `singleDimensions`, read name by name: V8 finds a name that is the same each time many times faster. */
+export function valuesInOrder(values: JudgedFacts["values"]): readonly string[] {
+  const { path, host, ip, network, asn, country, user_agent_family, declared_bot, verified_bot, agent, rule } = values;
+  return [path, host, ip, network, asn, country, user_agent_family, declared_bot, verified_bot, agent, rule];
+}
+
 /** Whoever is told of each computed verdict. */
 export interface TrafficObserver {
   /** Called on the path of the answer: must not throw, wait or write; a few microseconds at most. */

@@ -2,7 +2,13 @@
  * Collects what one HTTP thread tells the detector. Runs on the path of the answer: up to `limits.incidentFactsOfSecond` requests a second are told one
  * by one; above that, each told one stands for as many as were left out.
  */
-import type { JudgedFacts, TrafficDimension, TrafficObserver } from "../contract/traffic.js";
+import {
+  type JudgedFacts,
+  singleDimensions,
+  type TrafficDimension,
+  type TrafficObserver,
+  valuesInOrder,
+} from "../contract/traffic.js";
 import { limits } from "../limits.js";
 import type { CountedRequest } from "./counted-request.js";
 
@@ -47,9 +53,8 @@ export class RequestReporter implements TrafficObserver {
 function countedRequest(facts: JudgedFacts, weight: number): CountedRequest {
   const { projectId, atMs, detectionIds, sessionToken, band, action, rule, isLoggedIn } = facts;
   const values: Partial<Record<TrafficDimension, string>> = {};
-  for (const dimension in facts.values) {
-    const value = facts.values[dimension as keyof typeof facts.values];
-    if (value !== "") values[dimension as TrafficDimension] = value;
+  for (const [index, value] of valuesInOrder(facts.values).entries()) {
+    if (value !== "") values[singleDimensions[index]!] = value;
   }
   return {
     projectId,

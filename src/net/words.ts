@@ -5,10 +5,8 @@ export function wordsOfGroups(groups: Uint16Array, words: Uint32Array): void {
   for (let index = 0; index < 4; index++) words[index] = groups[2 * index]! * 65_536 + groups[2 * index + 1]!;
 }
 
-/** Index of the last of the sorted rows that is not above the value, or -1. */
-export function lastNotAboveV4(rows: Uint32Array, value: number): number {
-  let low = 0;
-  let high = rows.length;
+/** Index of the last of the sorted rows that is not above the value, or -1; of those before `low` none is, and of those from `high` on all are. */
+export function lastNotAboveV4(rows: Uint32Array, value: number, low = 0, high = rows.length): number {
   while (low < high) {
     const middle = (low + high) >>> 1;
     if (rows[middle]! <= value) low = middle + 1;

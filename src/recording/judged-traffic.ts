@@ -49,6 +49,7 @@ export interface JudgedTrafficSources {
 }
 
 interface AddressFacts {
+  readonly address: string;
   readonly ip: string;
   readonly network: string;
   readonly asn: string;
@@ -64,9 +65,12 @@ export class JudgedTraffic {
   readonly #observers: TrafficObserver[] = [];
   readonly #templates = new TextMemo<string>(limits.trafficMemoMax);
   readonly #families = new TextMemo<string>(limits.trafficMemoMax);
-  /** Begun anew every minute: network facts may be replaced. */
-  readonly #addresses = new TextMemo<AddressFacts>(limits.trafficMemoMax);
+  /** Facts of recent addresses, one in each slot. Begun anew every minute: network facts may be replaced. */
+  readonly #addresses = new Array<AddressFacts | undefined>(addressSlots).fill(undefined);
   #minute = 0;
+  /** The host that was reported last, and its canonical name. */
+  #host = "";
+  #canonicalHost = "";
 
   constructor(sources: JudgedTrafficSources) {
     this.#sources = sources;
@@ -119,7 +123,7 @@ export class JudgedTraffic {
       rule,
       values: {
         path: this.#template(path),
-        host: canonicalHost(context.host ?? last?.host ?? ""),
+        host: this.#hostOf(context.host ?? last?.host ?? ""),
         ip,
         network,
         asn,
@@ -170,15 +174,34 @@ export class JudgedTraffic {
     const minute = Math.floor(atMs / minuteMs);
     if (minute !== this.#minute) {
       this.#minute = minute;
-      this.#addresses.clear();
+      this.#addresses.fill(undefined);
     }
-    let facts = this.#addresses.get(address);
-    if (facts === undefined) {
+    const slot = slotOf(address);
+    let facts = this.#addresses[slot];
+    if (facts?.address !== address) {
       const ip = storedAddress(address, this.#sources.ipStorage);
       const fact = this.#sources.addresses.networkOf(address);
-      facts = { ip, network: operatorNetwork(ip), asn: fact.asn === undefined ? "" : String(fact.asn), fact };
-      this.#addresses.set(address, facts);
+      facts = { address, ip, network: operatorNetwork(ip), asn: fact.asn === undefined ? "" : String(fact.asn), fact };
+      this.#addresses[slot] = facts;
     }
     return facts;
   }
+
+  #hostOf(host: string): string {
+    if (host !== this.#host) {
+      this.#canonicalHost = canonicalHost(host);
+      this.#host = host;
+    }
+    return this.#canonicalHost;
+  }
+}
+
+/** A power of two, and few: where every visitor has another address, what is remembered only moves through the memory of the thread. */
+const addressSlots = 256;
+
+/** By the end of the text, where addresses differ most. */
+function slotOf(address: string): number {
+  let slot = address.length;
+  for (let at = Math.max(0, address.length - 8); at < address.length; at++) slot = slot * 31 + address.charCodeAt(at);
+  return slot & (addressSlots - 1);
 }

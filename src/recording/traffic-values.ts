@@ -1,6 +1,6 @@
 /** Counts judged requests by value of each dimension, in memory and off the hot path; `flush` stores them. */
 import type { JudgedFacts, TrafficDimension, TrafficObserver } from "../contract/traffic.js";
-import { singleDimensions, trafficDimensions } from "../contract/traffic.js";
+import { trafficDimensions, valuesInOrder } from "../contract/traffic.js";
 import type { Action, Band, VerdictSubject } from "../contract/verdict.js";
 import { limits } from "../limits.js";
 import type { Store } from "../store/store.js";
@@ -33,8 +33,9 @@ class HourOfValues implements JudgedPart {
     const stratum = this.#stratumOf(subject, band, action);
     stratum.total++;
     const { sketches, without } = stratum;
-    for (let index = 0; index < singleDimensions.length; index++) {
-      const value = values[singleDimensions[index]!];
+    const inOrder = valuesInOrder(values);
+    for (let index = 0; index < inOrder.length; index++) {
+      const value = inOrder[index]!;
       if (value === "") without[index]!++;
       else sketches[index]!.add(value);
     }

@@ -21,8 +21,11 @@ const heldMax = 4;
 /** Holds at most four times `slots` values. */
 export class ValueSketch {
   #slots: number;
-  readonly #values = new Map<string, Slot>();
+  #values = new Map<string, Slot>();
   #missed = 0;
+  /** Of the value that was counted last: most requests have the host, the network and the browser of the one before. */
+  #last = "";
+  #lastSlot: Slot | null = null;
 
   constructor(slots: number) {
     this.#slots = slots;
@@ -39,13 +42,22 @@ export class ValueSketch {
   }
 
   add(value: string, count = 1): void {
-    const slot = this.#values.get(value);
-    if (slot !== undefined) {
-      slot.count += count;
+    if (this.#lastSlot !== null && value === this.#last) {
+      this.#lastSlot.count += count;
       return;
     }
-    this.#values.set(value, { count, missed: this.#missed });
-    if (this.#values.size >= heldMax * this.#slots) this.#prune();
+    let slot = this.#values.get(value);
+    if (slot !== undefined) slot.count += count;
+    else {
+      slot = { count, missed: this.#missed };
+      this.#values.set(value, slot);
+      if (this.#values.size >= heldMax * this.#slots) {
+        this.#prune();
+        return;
+      }
+    }
+    this.#last = value;
+    this.#lastSlot = slot;
   }
 
   /** From now on holds fewer values, at once and for good. */
@@ -60,16 +72,22 @@ export class ValueSketch {
     for (const [value, slot] of this.#values) yield { value, ...slot };
   }
 
-  /** Keeps as many as there are slots. */
+  /** Keeps as many as there are slots, in a new map: most are dropped, and taking them out one by one would cost more. */
   #prune(): void {
-    const most = Float64Array.from(this.#values.values(), ({ count, missed }) => count + missed).sort();
+    const most = new Float64Array(this.#values.size);
+    let at = 0;
+    for (const { count, missed } of this.#values.values()) most[at++] = count + missed;
+    most.sort();
     const bound = most[most.length - this.#slots - 1]!;
-    let equals = this.#slots - most.filter((each) => each > bound).length;
-    for (const [value, { count, missed }] of this.#values) {
-      const each = count + missed;
-      if (each > bound || (each === bound && equals-- > 0)) continue;
-      this.#values.delete(value);
+    let equals = this.#slots;
+    for (let index = most.length - 1; most[index]! > bound; index--) equals--;
+    const kept = new Map<string, Slot>();
+    for (const [value, slot] of this.#values) {
+      const each = slot.count + slot.missed;
+      if (each > bound || (each === bound && equals-- > 0)) kept.set(value, slot);
     }
+    this.#values = kept;
     this.#missed = Math.max(this.#missed, bound);
+    this.#lastSlot = null;
   }
 }

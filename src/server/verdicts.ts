@@ -6,6 +6,7 @@ import type { VerdictQuestion } from "../contract/judged-request.js";
 import { isNavigationOf } from "../contract/navigation.js";
 import { defaultRequestScoring, type ProjectSettings, type ScoredState } from "../contract/session.js";
 import { decodeSessionToken } from "../contract/session-token.js";
+import type { RequestContext } from "../contract/verdict.js";
 import type { VerifiedBot } from "../contract/verified-bots.js";
 import type { Exceptions } from "../control-plane/exceptions.js";
 import { ProjectHosts } from "../control-plane/project-hosts.js";
@@ -25,7 +26,7 @@ import { erasedTokenHash } from "../store/erased-token.js";
 import { bandOf } from "../verdict/bands.js";
 import { type RequestVerdictSources, RequestVerdicts } from "../verdict/request-verdicts.js";
 import { isLoggedIn, ruleInput } from "../verdict/resolve.js";
-import { hasState, VerdictReader } from "../verdict/verdict-reader.js";
+import { type DecidedOn, hasState, VerdictReader } from "../verdict/verdict-reader.js";
 import type { Alerting } from "./alerting.js";
 import type { Recording } from "./recording.js";
 import type { ThreadContext } from "./thread-context.js";
@@ -164,28 +165,43 @@ function computedRecorder(
   { matcher }: Alerting,
   { addresses, declaredBotOf }: VisitorFacts,
 ): RequestVerdictSources["onComputed"] {
+  const askedInput = (project: ProjectSettings, context: RequestContext, on: DecidedOn, nowMs: number) => {
+    const { state, request, proved, agent } = on;
+    return ruleInput({
+      state,
+      ...(request && { request }),
+      project,
+      rules: [],
+      context,
+      // A signed agent is in `request`.
+      verifiedBot: request?.signedAgent === undefined ? (proved as VerifiedBot | null) : null,
+      addresses,
+      declaredBot: () => declaredBotOf(context.userAgent ?? state?.last.userAgent ?? ""),
+      agent: () => agent,
+      nowMs,
+    });
+  };
   return (project, token, context, { blocked, rule, logged, verdict, isOverBudget }, on) => {
     const nowMs = now();
-    const { state, request, proved } = on;
-    const isVisitorLoggedIn = state !== null && isLoggedIn(state, nowMs);
+    const { subject, state, request, proved, agent } = on;
     try {
-      const facts = { projectId: project.id, sessionToken: token, context, verdict, rule, ...on };
-      judged.record({ ...facts, isLoggedIn: isVisitorLoggedIn, atMs: nowMs });
-      matcher.record(project.id, on.subject, () =>
-        ruleInput({
-          state,
-          ...(request && { request }),
-          project,
-          rules: [],
-          context,
-          // A signed agent is in `request`.
-          verifiedBot: request?.signedAgent === undefined ? (proved as VerifiedBot | null) : null,
-          addresses,
-          declaredBot: () => declaredBotOf(context.userAgent ?? state?.last.userAgent ?? ""),
-          agent: () => on.agent,
-          nowMs,
-        }),
-      );
+      // Field by field: a spread of objects costs V8 a microsecond.
+      judged.record({
+        projectId: project.id,
+        subject,
+        sessionToken: token,
+        state,
+        request,
+        proved,
+        agent,
+        context,
+        verdict,
+        rule,
+        isLoggedIn: state !== null && isLoggedIn(state, nowMs),
+        atMs: nowMs,
+      });
+      if (matcher.isAsked(project.id))
+        matcher.record(project.id, subject, () => askedInput(project, context, on, nowMs));
     } catch (err) {
       // What is counted behind an answer never changes it.
       log.error({ err }, "a verdict could not be counted by value");
@@ -219,8 +235,8 @@ function computedRecorder(
       ...(ip !== "" && { ip }),
     } as const;
     const network = subscriberNetwork(context.ip ?? "");
-    const subject = token === null ? addressSubject(network) : sessionSubject(token);
-    if (!blocks.record(block, subject, network)) meters.services.add("blocksFailed");
+    const of = token === null ? addressSubject(network) : sessionSubject(token);
+    if (!blocks.record(block, of, network)) meters.services.add("blocksFailed");
   };
 }
 

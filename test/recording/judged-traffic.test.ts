@@ -1,6 +1,6 @@
 /** What every observer of judged requests is told of a verdict. */
 import t from "tap";
-import type { JudgedFacts } from "../../src/contract/traffic.js";
+import { type JudgedFacts, singleDimensions, valuesInOrder } from "../../src/contract/traffic.js";
 import type { Verdict } from "../../src/contract/verdict.js";
 import { type Judged, JudgedTraffic, type JudgedTrafficSources } from "../../src/recording/judged-traffic.js";
 
@@ -83,4 +83,45 @@ t.test("a verified bot is an agent and no impostor", async (t) => {
     verifiedBotCategory: "search",
     values: { verified_bot: "Google", agent: "Google" },
   });
+});
+
+t.test("the values in order are those of the dimensions in order", async (t) => {
+  const { values } = factsOf({});
+  t.strictSame(
+    valuesInOrder(values),
+    singleDimensions.map((name) => values[name as keyof typeof values]),
+  );
+});
+
+t.test("what is remembered of an address is never another one's, and looked up anew each minute", async (t) => {
+  let country = "DE";
+  const seen: JudgedFacts[] = [];
+  const traffic = new JudgedTraffic({
+    addresses: { networkOf: (ip) => ({ country, asn: Number(ip.split(".")[3]), asName: "" }) },
+    declaredBotOf: () => undefined,
+    claimOf: () => undefined,
+    ipStorage: "full",
+  });
+  traffic.observe({ onJudged: (facts) => seen.push(facts) });
+  const ask = (ip: string, host: string, atMs: number) => {
+    traffic.record({ ...judged, context: { ...judged.context, ip, host }, atMs });
+    return seen.at(-1)!.values;
+  };
+  for (let round = 0; round < 2; round++) {
+    for (let n = 0; n < 3000; n++) {
+      const ip = `198.${n >> 8}.7.${n & 255}`;
+      const { ip: told, network, asn, host } = ask(ip, `Shop-${n % 3}.example`, 0);
+      if (
+        told !== ip ||
+        network !== `198.${n >> 8}.7.0/24` ||
+        asn !== String(n & 255) ||
+        host !== `shop-${n % 3}.example`
+      )
+        t.fail(`${ip}: ${told}, ${network}, ${asn}, ${host}`);
+    }
+  }
+  const again = ask("198.0.7.9", "a.example", 1000);
+  country = "FR";
+  t.match([again.country, ask("198.0.7.9", "a.example", 59_999).country], ["DE", "DE"]);
+  t.match(ask("198.0.7.9", "a.example", 60_000).country, "FR");
 });
