@@ -284,8 +284,10 @@ export const limits = {
   blocksOfNetworkShare: 1 / 4,
   /** Networks whose records of the day a thread counts: some MB. */
   blockNetworksMax: 50_000,
-  /** Changes of each of an account's four logs (people and tokens, keys, settings, the rest) that are kept, the latest: about 5 MB. */
+  /** Changes of each of an account's four logs (people and tokens, keys, settings, the rest) that are kept: about 5 MB. */
   auditEntriesMax: 10_000,
+  /** Entries that such a log may have more than that: looking for those that go costs some 50 ms, in portions. */
+  auditEntriesOver: 250,
   /** Marked sessions of a project: some 2 MB, and few enough to be sorted for each page. */
   marksPerProjectMax: 5000,
 

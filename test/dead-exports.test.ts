@@ -35,6 +35,7 @@ const reasons: Readonly<Record<string, string>> = {
   "src/runtime/log.ts scrubbed": "what it takes out of texts is tested case by case",
   "src/signed-agents/jwks.ts agentKey": "verifies the vectors of the standard",
   "src/signed-agents/jwks.ts testKeyThumbprints": "must be those of the standard's keys",
+  "src/store/audit-bound.ts surplusChanges": "logs that are full are made of a hundred changes",
   "src/verdict/resolve.ts softenedAction": "all policies and actions are tested",
 };
 

@@ -33,12 +33,11 @@ export function logNumberOf({ accountId, action }: Pick<AuditEntry, "accountId" 
   return auditLogNumber(accountId, auditLogOfKind(action.split(".")[0]!));
 }
 
-/** Appends to its log and removes that one's oldest entry when it is full. Returns the new number. Call inside a write transaction. */
+/** Appends to its log; `keepAuditBound` bounds it afterwards. Returns the new number. Call inside a write transaction. */
 export function putAuditEntry(store: Store, entry: NewAuditEntry): number {
   const log = logNumberOf(entry);
   const id = nextId(store, `audit:${log}`);
   store.audit.putSync([log, id], { id, ...entry });
-  store.audit.removeSync([log, id - limits.auditEntriesMax]);
   return id;
 }
 

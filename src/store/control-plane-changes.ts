@@ -1,6 +1,7 @@
 /** Changes of the configuration: each in one transaction, on one host or by way of the cluster that this store mirrors. */
 import type { AuditEntry } from "../contract/audit.js";
 import { minuteMs } from "../contract/durations.js";
+import { keepAuditBound } from "./audit-bound.js";
 import { logChange, type NewAuditEntry } from "./audit-rows.js";
 import { raiseRevision, type Store } from "./store.js";
 
@@ -28,6 +29,7 @@ export async function changeControlPlane<T>(store: Store, change: () => LoggedCh
     const result = await store.changes.run(logged);
     remember(store, written);
     tell(store, made);
+    await keepAuditBound(store.recorded.audit, written);
     return result;
   }
   const result = await store.root.childTransaction(() => {
@@ -36,6 +38,7 @@ export async function changeControlPlane<T>(store: Store, change: () => LoggedCh
     return done;
   });
   tell(store, made);
+  await keepAuditBound(store.recorded.audit, written);
   return result;
 }
 

@@ -56,19 +56,30 @@ function rangeOf(projectId: number): { start: [number, string]; end: [number, st
   return { start: [projectId, ""], end: [projectId + 1, ""] };
 }
 
-/** Reads the audit log of a single host. Entries are written in the transaction of the change. */
-export class LmdbRecordedChanges implements RecordedChanges {
-  readonly #audit: Database<AuditEntry, [number, number]>;
+interface ChangeTables extends Pick<SessionTables, "root"> {
+  readonly audit: Database<AuditEntry, [number, number]>;
+}
 
-  constructor(audit: Database<AuditEntry, [number, number]>) {
-    this.#audit = audit;
+/** The audit log of a single host. Entries are written in the transaction of the change. */
+export class LmdbRecordedChanges implements RecordedChanges {
+  readonly #tables: ChangeTables;
+
+  constructor(tables: ChangeTables) {
+    this.#tables = tables;
   }
 
   async before(accountId: number, id: number, count: number): Promise<readonly AuditEntry[]> {
     const start: [number, number] = [accountId, id];
     const end: [number, number] = [accountId, 0];
-    const range = this.#audit.getRange({ start, end, reverse: true, exclusiveStart: true, limit: count });
+    const range = this.#tables.audit.getRange({ start, end, reverse: true, exclusiveStart: true, limit: count });
     return [...range].map(({ value }) => value);
+  }
+
+  async remove(log: number, ids: readonly number[]): Promise<void> {
+    const { root, audit } = this.#tables;
+    await root.childTransaction(() => {
+      for (const id of ids) audit.removeSync([log, id]);
+    });
   }
 }
 

@@ -34,11 +34,11 @@ export function configurationOf(store: Store): ConfigRow[] {
   });
 }
 
-/** An entry of the log of changes that a change wrote; null: it was removed. */
+/** An entry of the log of changes that a change wrote. */
 export interface LoggedEntry {
   readonly accountId: number;
   readonly id: number;
-  readonly entry: AuditEntry | null;
+  readonly entry: AuditEntry;
 }
 
 /** The result of a change. */
@@ -114,7 +114,7 @@ export class MirroredTables {
   }
 
   #loggedEntry(key: [number, number]): LoggedEntry {
-    return { accountId: key[0], id: key[1], entry: this.#audit.get(key) ?? null };
+    return { accountId: key[0], id: key[1], entry: this.#audit.get(key)! };
   }
 
   /** Puts and removes rows. Call inside a write transaction. */

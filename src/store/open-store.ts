@@ -95,7 +95,7 @@ function recordedRowsIn(tables: Omit<Store, "recorded">): RecordedRows {
   return {
     blocks: new LmdbRecordedBlocks(tables),
     marks: new LmdbRecordedMarks(tables),
-    audit: new LmdbRecordedChanges(tables.audit),
+    audit: new LmdbRecordedChanges(tables),
     timelines: new LmdbRecordedTimelines(tables),
     judged: new LmdbRecordedJudged(tables),
   };

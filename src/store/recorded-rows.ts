@@ -79,10 +79,12 @@ export interface RecordedMarks {
   remove(projectId: number, token: string): Promise<boolean>;
 }
 
-/** Reads the changes of an account's configuration. */
+/** The changes of an account's configuration, which the change itself appends. */
 export interface RecordedChanges {
   /** Returns up to `count` changes of a log (`auditLogNumber`) with ids below this one, the latest first. */
   before(log: number, id: number, count: number): Promise<readonly AuditEntry[]>;
+  /** Removes changes of a log, those that are left of these ids. */
+  remove(log: number, ids: readonly number[]): Promise<void>;
 }
 
 /** A piece to fold into one session's timeline. */

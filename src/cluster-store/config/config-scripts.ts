@@ -21,13 +21,13 @@ return redis.call('HGET', KEYS[1], 'cluster')`,
  * adds to. Arguments: cluster, revision and last change that it was made on; its id; bytes that the configuration may have; entries of the log;
  * whether the log gets its rows (1) or only notes that they were too large for it (0); how many rows are put, how many removed; the store whose
  * migration makes the change ("" for none); then field and value of each row to put, the field of each row to remove, and for each entry of an audit
- * log the log's number, the entry's id and its text ("" removes it). Returns "other" (not this cluster), "copying" (another migration fills the
+ * log the log's number, the entry's id and its text. Returns "other" (not this cluster), "copying" (another migration fills the
  * cluster, or none does where one should), "conflict", "full" (nothing was changed), "unknown" (the log no longer has what followed that state), or
  * "done", by this call or by an earlier one whose answer was lost; then the revision.
  */
 export const changeConfig = defineScript({
   name: "change-config",
-  version: 5,
+  version: 6,
   // Its size is bounded separately, and revoking a key must always be possible.
   allowsFullMemory: true,
   source: `
@@ -75,12 +75,9 @@ for at = removedFrom, loggedFrom - 1 do
 end
 for at = loggedFrom, #ARGV, 3 do
   local audit = KEYS[3 + tonumber(ARGV[at])]
-  if ARGV[at + 2] == '' then redis.call('HDEL', audit, ARGV[at + 1])
-  else
-    redis.call('HSET', audit, ARGV[at + 1], ARGV[at + 2])
-    local last = tonumber(redis.call('HGET', audit, 'last') or '0')
-    if last < tonumber(ARGV[at + 1]) then redis.call('HSET', audit, 'last', ARGV[at + 1]) end
-  end
+  redis.call('HSET', audit, ARGV[at + 1], ARGV[at + 2])
+  local last = tonumber(redis.call('HGET', audit, 'last') or '0')
+  if last < tonumber(ARGV[at + 1]) then redis.call('HSET', audit, 'last', ARGV[at + 1]) end
 end
 redis.call('HSET', KEYS[1], 'revision', string.format('%.0f', revision), 'change', ARGV[4], 'bytes', string.format('%.0f', bytes))
 redis.call('XADD', KEYS[3], 'MAXLEN', ARGV[6], id, unpack(entry))

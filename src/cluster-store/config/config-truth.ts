@@ -209,7 +209,7 @@ export class ConfigTruth {
       ...put,
       ...removed,
       ...logged.flatMap(({ accountId, id: number, entry }) => {
-        return [String(accounts.indexOf(accountId) + 1), String(number), entry === null ? "" : JSON.stringify(entry)];
+        return [String(accounts.indexOf(accountId) + 1), String(number), JSON.stringify(entry)];
       }),
     ];
     const keys = [...rowKeys, ...accounts.map(auditRow)];

@@ -31,7 +31,7 @@ import {
 } from "../keys.js";
 import { ClusterRecordedBlocks } from "./cluster-recorded-blocks.js";
 import { ClusterRecordedJudged } from "./cluster-recorded-judged.js";
-import { indexTimelines, putMark, removeMarks, saveTimeline } from "./recorded-row-scripts.js";
+import { changesBefore, indexTimelines, putMark, removeMarks, saveTimeline } from "./recorded-row-scripts.js";
 
 /** What all recorded rows of a cluster need; `acks` replicas must have each write. */
 export interface ClusterRecordedRowsOptions {
@@ -141,7 +141,10 @@ function pairsOf(reply: RespReply): [field: string, value: Buffer][] {
   ]);
 }
 
-/** The script that makes the change writes them (`config-scripts.ts`); they are read here. */
+/** Ids that are asked for at once, most of which may have no change any more: some 100 us. */
+const gapsReadMax = 2000;
+
+/** The script that makes the change writes them (`config-scripts.ts`). */
 class ClusterRecordedChanges implements RecordedChanges {
   readonly #client: ClusterClient;
 
@@ -153,8 +156,22 @@ class ClusterRecordedChanges implements RecordedChanges {
     const row = auditRow(log);
     const [reply] = await askAll(this.#client, [onKey("HGET", row, lastAuditField)]);
     const last = Math.min(Number(reply ?? 0), id - 1);
-    // Ids of a log have no gaps, because every change takes the next one.
-    const ids = Array.from({ length: Math.max(0, Math.min(count, last)) }, (_, index) => String(last - index));
+    // Where a user's surplus was removed ids have gaps, of any length.
+    for (const span of [count, Math.max(count, gapsReadMax)]) {
+      const ids = Array.from({ length: Math.max(0, Math.min(span, last)) }, (_, index) => last - index);
+      const found = await this.#entries(row, ids);
+      if (found.length >= count || ids.length >= last) return found.slice(0, count);
+    }
+    const [ids] = await askAll(this.#client, [scriptOn(changesBefore, [row], [last, count])]);
+    return this.#entries(row, ids as number[]);
+  }
+
+  async remove(log: number, ids: readonly number[]): Promise<void> {
+    await askAll(this.#client, [onKey("HDEL", auditRow(log), ...ids)]);
+  }
+
+  /** Those of these changes that are kept, in this order. */
+  async #entries(row: string, ids: readonly number[]): Promise<AuditEntry[]> {
     if (ids.length === 0) return [];
     const [entries] = await askAll(this.#client, [onKey("HMGET", row, ...ids)]);
     const texts = (Array.isArray(entries) ? entries : []).filter((entry) => entry instanceof Buffer);

@@ -174,3 +174,20 @@ for at = 4, #ARGV, 2 do
 end
 return 1`,
 });
+
+/** Returns the ids of a log's latest changes up to this one, the latest first, at most so many. Keys: audit log. Arguments: the id; how many. */
+export const changesBefore = defineScript({
+  name: "changes-before",
+  version: 1,
+  isReadOnly: true,
+  source: `
+local stored = redis.call('HGETALL', KEYS[1])
+local last, ids, latest = tonumber(ARGV[1]), {}, {}
+for at = 1, #stored, 2 do
+  local id = tonumber(stored[at])
+  if id and id <= last then ids[#ids + 1] = id end
+end
+table.sort(ids)
+for at = #ids, math.max(1, #ids - tonumber(ARGV[2]) + 1), -1 do latest[#latest + 1] = ids[at] end
+return latest`,
+});

@@ -56,7 +56,8 @@ export function auditRoute({ page, reads, nameOf }: AuditServices): TokenRoute {
         "Changes of projects, settings, rules and keys, and deleted sessions; owners and admins also see changes of tokens, members and the account, and " +
         "those of the whole server: IP lists, catalogues of bots, signed agents. It never contains a secret. " +
         "Changes of one thing by one token within a minute are one entry with a count. " +
-        `An account keeps its latest ${limits.auditEntriesMax} of each group: people and tokens; projects and keys; settings; rules and the rest. So does the server.`,
+        `An account keeps ${limits.auditEntriesMax} of each group: people and tokens; projects and keys; settings; rules and the rest. So does the server. ` +
+        "In a full group the oldest change of the user who made most of them goes first.",
       parameters: [...logParameters, ...parameters],
       answers: { 200: "AuditAnswer" },
       refusals: ["invalidPayload", "forbidden"],
