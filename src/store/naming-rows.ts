@@ -69,7 +69,7 @@ export function contactsUntil(nowMs: number): Buffer {
 }
 
 /** Names an `Idempotency-Key` row of before schema 7. Call inside a write transaction. */
-export function nameContact({ namingRows }: Pick<Tables, "namingRows">, row: Uint8Array, token: Uint8Array): void {
+function nameContact({ namingRows }: Pick<Tables, "namingRows">, row: Uint8Array, token: Uint8Array): void {
   if (row.length !== idempotencyKeyBytes || token.length !== tokenBytes) return;
   namingRows.putSync(namingRowKey(sessionKey(noProject, token), kinds.contact, row), present);
 }
