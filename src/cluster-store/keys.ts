@@ -4,7 +4,7 @@
  */
 import { keySlot, slotsOfCluster } from "../cluster/slots.js";
 import { type JudgedKind, judgedKinds } from "../contract/traffic.js";
-import type { SessionTable } from "../store/keys.js";
+import type { SessionTable } from "../store/tables.js";
 
 /**
  * | key                                   | type   | value                                                             |

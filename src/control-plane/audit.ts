@@ -15,8 +15,9 @@ import {
 import { Refusal, RevokedError, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import type { Slices } from "../runtime/long-work.js";
-import { auditLogNumber, auditLogNumbers, type NewAuditEntry } from "../store/audit-rows.js";
+import type { NewAuditEntry } from "../store/audit-rows.js";
 import { changeControlPlane } from "../store/control-plane-changes.js";
+import { auditLogNumber, auditLogNumbers } from "../store/keys.js";
 import type { Store } from "../store/store.js";
 import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";
 

@@ -5,10 +5,10 @@
 
 import type { AuditValues } from "../contract/audit.js";
 import type { Project } from "../contract/entities.js";
-import type { SessionTable } from "../store/keys.js";
 import { SessionCount } from "../store/session-count.js";
 import { eraseRows } from "../store/session-erasure.js";
 import type { Store } from "../store/store.js";
+import type { SessionTable } from "../store/tables.js";
 import { type Audited, type AuditedChange, audited, changeAudited, unchanged } from "./audit.js";
 import { eraseExceptionsOf } from "./exceptions.js";
 import { findSession } from "./stored-session.js";

@@ -6,11 +6,13 @@ import type { ScoredState } from "../contract/session.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import type { Timeline } from "../contract/timeline.js";
 import { F, newFeatures, T, unpackFeatures } from "../engines/session-features.js";
-import { type SessionKeys, type SessionTable, sessionKey } from "../store/keys.js";
+import { type SessionKeys, sessionKey } from "../store/keys.js";
 import type { RemoteRows } from "../store/remote-sessions.js";
-import { rowKeys, type SessionRowKey } from "../store/session-erasure.js";
+import { rowKeys } from "../store/session-erasure.js";
 import { decodeSession } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
+import type { SessionRowKey } from "../store/table.js";
+import type { SessionTable } from "../store/tables.js";
 
 /** What `session show` prints: the record, and what other tables hold that names the session. */
 export interface StoredSession {

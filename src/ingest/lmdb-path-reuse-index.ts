@@ -9,7 +9,7 @@
  */
 import { limits } from "../limits.js";
 import { pathReuseBucketSlots, pathReuseKeys } from "../store/keys.js";
-import type { SessionTables } from "../store/session-tables.js";
+import type { Tables } from "../store/tables.js";
 import type { PathReuseIndex, PathRoom } from "./path-reuse-index.js";
 
 const entryBytes = 8;
@@ -27,7 +27,7 @@ function bucketOf(slot: number): number {
 
 /** This thread's copy of one project's index. All of it is in the store as well. */
 class ProjectPaths {
-  readonly #store: SessionTables;
+  readonly #store: Tables;
   readonly #projectId: number;
   /** How many times the log has been merged into the buckets, and how many rows it has had since: the values of the head row. */
   #generation = 0;
@@ -48,7 +48,7 @@ class ProjectPaths {
   #fresh = new Uint32Array(1024);
   #freshWords = 0;
 
-  constructor(store: SessionTables, projectId: number) {
+  constructor(store: Tables, projectId: number) {
     this.#store = store;
     this.#projectId = projectId;
     const buckets = Math.ceil(slotCount / pathReuseBucketSlots);
@@ -206,14 +206,14 @@ const nobody: readonly number[] = [];
 
 /** The index for one thread's transactions, one after another. */
 export class LmdbPathReuseIndex implements PathReuseIndex {
-  readonly #store: SessionTables;
+  readonly #store: Tables;
   /** The copies of projects, least recently used first. */
   readonly #held = new Map<number, ProjectPaths>();
   /** The projects of the current transaction. */
   readonly #used = new Map<number, ProjectPaths>();
   #touched = 0;
 
-  constructor(store: SessionTables) {
+  constructor(store: Tables) {
     this.#store = store;
   }
 
@@ -268,7 +268,7 @@ export class LmdbPathReuseIndex implements PathReuseIndex {
 }
 
 /** Hash and session of every slot of a project that has any, one after another: the log wins over the buckets, as above. */
-export function storedPaths(store: SessionTables, projectId: number): Uint32Array {
+export function storedPaths(store: Tables, projectId: number): Uint32Array {
   store.root.resetReadTxn();
   const slots = new Uint32Array(2 * slotCount);
   for (let bucket = 0; bucket * pathReuseBucketSlots < slotCount; bucket++) {

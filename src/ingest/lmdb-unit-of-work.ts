@@ -5,7 +5,7 @@
 import { packCrossSessionCount, unpackCrossSessionCount } from "../store/cross-session-count.js";
 import { crossSessionKey, seenIdsKey, writeCrossSessionHour } from "../store/keys.js";
 import { SessionCount } from "../store/session-count.js";
-import type { SessionTables } from "../store/session-tables.js";
+import type { Tables } from "../store/tables.js";
 import { LmdbPathReuseIndex } from "./lmdb-path-reuse-index.js";
 import { type CrossSessionKind, crossSessionKinds, type UnitOfWork } from "./unit-of-work.js";
 
@@ -26,14 +26,14 @@ interface TrafficRow {
 /** One per scoring thread. `save` ends a transaction; call `discard` after one that was undone. */
 export class LmdbUnitOfWork implements UnitOfWork {
   readonly paths: LmdbPathReuseIndex;
-  readonly #store: SessionTables;
+  readonly #store: Tables;
   readonly #usage = new Map<string, UsageRow>();
   readonly #traffic = new Map<string, TrafficRow>();
   readonly #sessions = new Map<number, SessionCount>();
   #lastUsage: UsageRow | null = null;
   #lastTraffic: TrafficRow | null = null;
 
-  constructor(store: SessionTables) {
+  constructor(store: Tables) {
     this.#store = store;
     this.paths = new LmdbPathReuseIndex(store);
   }
@@ -180,7 +180,7 @@ export class LmdbUnitOfWork implements UnitOfWork {
   }
 }
 
-function readCount({ crossSessionCounts }: SessionTables, key: Buffer): number {
+function readCount({ crossSessionCounts }: Tables, key: Buffer): number {
   const bytes = crossSessionCounts.getBinaryFast(key) as Buffer | undefined;
   return bytes === undefined ? 0 : (unpackCrossSessionCount(bytes) ?? 0);
 }

@@ -2,14 +2,18 @@
  * Which tokens and projects an account has, so that nobody walks those of all accounts. The index follows the tables `tokens` and `projects`: whoever writes
  * into these writes here, in the same transaction. On a cluster each node keeps its own, of the rows that it mirrors.
  */
+import type { Database } from "lmdb";
 import type { AccountToken, Project } from "../contract/entities.js";
-import type { Store } from "./store.js";
 
 /** What an account has, by its number in keys. */
 const kinds = { token: 1, project: 2 } as const;
 type Kind = keyof typeof kinds;
 
-type Tables = Pick<Store, "tokens" | "projects" | "accountRows">;
+interface Tables {
+  readonly tokens: Database<AccountToken, number>;
+  readonly projects: Database<Project, number>;
+  readonly accountRows: Database<number, [number, number, number]>;
+}
 
 /** Rows of an index that are read at once: some 100 us. */
 const rowsAtOnce = 100;

@@ -5,7 +5,7 @@
 import { setImmediate as nextTick } from "node:timers/promises";
 import type { AuditEntry } from "../contract/audit.js";
 import { limits } from "../limits.js";
-import { logNumberOf } from "./audit-rows.js";
+import { logNumberOf } from "./keys.js";
 import type { RecordedChanges } from "./recorded-rows.js";
 
 /** A kept change and who made it; null: the command line. */

@@ -2,36 +2,14 @@
  * Rows of the audit log. They are appended in the transaction of the change itself, so neither exists without the other. Each account has several logs, by the
  * kind of what was changed, each with a bound of its own: many changes of rules push out no change of a member.
  */
-import { type AuditEntry, type AuditValues, auditLogOfKind, auditLogs } from "../contract/audit.js";
+import type { AuditEntry, AuditValues } from "../contract/audit.js";
 import { minuteMs } from "../contract/durations.js";
 import { limits } from "../limits.js";
+import { logNumberOf } from "./keys.js";
 import { nextId, type Store } from "./store.js";
 
 /** A change before it gets its number. */
 export type NewAuditEntry = Omit<AuditEntry, "id">;
-
-/** What keeps the accounts of one log apart from those of the next. */
-const accountsMax = 2 ** 32;
-
-/** The number in keys of a log of an account (`auditLogOfKind`); log 0 has that of the account. */
-export function auditLogNumber(accountId: number, log: number): number {
-  return accountId + log * accountsMax;
-}
-
-/** All logs of an account, or of the server, by their number in keys. */
-export function auditLogNumbers(accountId: number): number[] {
-  return Array.from({ length: auditLogs }, (_, log) => auditLogNumber(accountId, log));
-}
-
-/** The account of a log. */
-export function accountOfLog(number: number): number {
-  return number % accountsMax;
-}
-
-/** The number in keys of the log that keeps a change. */
-export function logNumberOf({ accountId, action }: Pick<AuditEntry, "accountId" | "action">): number {
-  return auditLogNumber(accountId, auditLogOfKind(action.split(".")[0]!));
-}
 
 /** Appends to its log; `keepAuditBound` bounds it afterwards. Returns the new number. Call inside a write transaction. */
 export function putAuditEntry(store: Store, entry: NewAuditEntry): number {

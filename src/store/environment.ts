@@ -7,7 +7,6 @@
 import { fstatSync, readSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { ABORT, type Database, type DatabaseOptions, type Key, open, type RootDatabase, type Transaction } from "lmdb";
-import { tableNames } from "./keys.js";
 import { NumberTakenError, StoreError } from "./store-error.js";
 
 /** Where LMDB's lock file has the number of the last commit: u64, little-endian (`MDB_txbody` in LMDB's mdb.c). */
@@ -20,7 +19,8 @@ const readerWaitsMax = 20;
 /** The search for a file's descriptor ends at this number. */
 const descriptorsMax = 65_536;
 
-const tablesMax = Object.keys(tableNames).length;
+/** More than there are; each costs some bytes. */
+const tablesMax = 128;
 
 /** Flags of lmdb's `transactionSync` that it opens tables with itself: committed on return, seen before the flush. */
 const openFlags = 2 | 0x10000;

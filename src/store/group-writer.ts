@@ -6,16 +6,16 @@
  */
 import type { Durability } from "../contract/scoring-worker.js";
 import { visibleBeforeFlush } from "./environment.js";
-import type { SessionTables } from "./session-tables.js";
+import type { Tables as AllTables } from "./tables.js";
 import type { WriteMarker } from "./write-watch.js";
 
 /** One per scoring thread. It blocks the thread until the commit is as durable as configured. */
 export class GroupWriter {
-  readonly #store: SessionTables;
+  readonly #store: AllTables;
   readonly #durability: Durability;
   readonly #marker: WriteMarker;
 
-  constructor(store: SessionTables, durability: Durability, marker: WriteMarker) {
+  constructor(store: AllTables, durability: Durability, marker: WriteMarker) {
     this.#store = store;
     this.#durability = durability;
     this.#marker = marker;

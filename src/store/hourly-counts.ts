@@ -1,7 +1,7 @@
 /** Counts of projects per hour, and of accounts per month, for any store: LMDB on one host, a cluster, or a test. */
 import type { StoredChallengeCounts, StoredRuleHits, Traffic } from "../contract/entities.js";
 import type { Environment } from "./environment.js";
-import type { SessionTables } from "./session-tables.js";
+import type { Tables as AllTables } from "./tables.js";
 
 /** The counts to add to an hour of a project. */
 export interface HourOfTraffic {
@@ -37,9 +37,9 @@ export interface HourlyCounts {
 
 /** The counts of a single host. Each addition is one transaction. */
 export class LmdbHourlyCounts implements HourlyCounts {
-  readonly #tables: Pick<SessionTables, "traffic" | "usage"> & { readonly root: Environment };
+  readonly #tables: Pick<AllTables, "traffic" | "usage"> & { readonly root: Environment };
 
-  constructor(tables: SessionTables) {
+  constructor(tables: AllTables) {
     this.#tables = tables;
   }
 

@@ -1,5 +1,5 @@
 /** What the check of one row may read and count during the walk over a store. */
-import type { SignedAgentKey, TableName } from "./keys.js";
+import type { SignedAgentKey } from "./keys.js";
 
 /** Checks of stored values by other modules; each returns what is wrong, or null. */
 export interface IntegrityChecks {
@@ -17,14 +17,16 @@ export interface IntegrityChecks {
 /** A key of any table. */
 export type RowKey = string | number | (string | number)[] | Buffer;
 
-/** The walk, for the check of a row; all reads use one snapshot. */
+/** The walk, for the check of a row; all reads use one snapshot. `table` is the name of one in code; another one throws. */
 export interface IntegrityWalk {
   readonly checks: IntegrityChecks;
-  get(table: TableName, key: RowKey): unknown;
+  /** Of this build. */
+  readonly schemaVersion: number;
+  get(table: string, key: RowKey): unknown;
   /** Returns a field of the record at `key`; undefined if there is none. */
-  field(table: TableName, key: RowKey, name: string): unknown;
+  field(table: string, key: RowKey, name: string): unknown;
   /** Returns the fault if the table has no such record, else null. */
-  missing(table: TableName, id: number): string | null;
+  missing(table: string, id: number): string | null;
   countUsage(accountId: number, month: string, events: number): void;
   countTraffic(projectId: number, hour: number, events: number): void;
   countSession(projectId: number, firstSeenMs: number, events: number): void;

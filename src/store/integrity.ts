@@ -7,11 +7,12 @@ import type { Transaction } from "lmdb";
 import { hourMs } from "../contract/durations.js";
 import { limits } from "../limits.js";
 import type { IntegrityChecks, IntegrityWalk, RowKey } from "./integrity-checks.js";
-import { rowChecks } from "./integrity-rows.js";
-import { monthOf, type TableName, tableNames } from "./keys.js";
+import { monthOf } from "./keys.js";
+import { schemaVersion } from "./open-store.js";
 import { sessionCountKey } from "./session-count.js";
 import type { Store } from "./store.js";
 import { rowsOf } from "./store-size.js";
+import { type TableName, tableNames, tableRows } from "./tables.js";
 
 /** One fault. */
 export interface IntegrityFault {
@@ -43,10 +44,8 @@ export type Progress = (done: number, total: number) => void;
 /** Rows between two reports of progress: some milliseconds. */
 const rowsPerReport = 2000;
 
-const tables = Object.keys(tableNames) as TableName[];
-
-function tableOf(store: Store, table: TableName): AnyTable {
-  return store[table] as unknown as AnyTable;
+function tableOf(store: Store, table: string): AnyTable {
+  return (store as unknown as Readonly<Record<string, AnyTable>>)[table]!;
 }
 
 /** Checks the store. Holds a snapshot and the thread for its time: about 5 µs a session. */
@@ -59,9 +58,9 @@ export function checkIntegrity(
   const transaction = store.root.useReadTransaction();
   try {
     // The number may change until the snapshot; that does not matter for a progress bar.
-    const total = tables.reduce((sum, table) => sum + rowsOf(tableOf(store, table)), 0);
+    const total = tableNames.reduce((sum, table) => sum + rowsOf(tableOf(store, table)), 0);
     const walk = new Walk(store, transaction, checks, (done) => onProgress(done, total));
-    for (const table of tables) walk.table(table);
+    for (const table of tableNames) walk.table(table);
     walk.counters();
     onProgress(total, total);
     return walk.report();
@@ -78,6 +77,7 @@ interface TrafficSum {
 /** One walk over a store. It reads a snapshot, and collects faults and the sums to compare with the counters. */
 class Walk implements IntegrityWalk {
   readonly checks: IntegrityChecks;
+  readonly schemaVersion = schemaVersion;
   readonly #store: Store;
   readonly #transaction: Transaction;
   readonly #rows: Record<string, number> = {};
@@ -102,7 +102,7 @@ class Walk implements IntegrityWalk {
 
   /** Reads every row of a table and checks it. */
   table(table: TableName): void {
-    const check = rowChecks[table] as (walk: IntegrityWalk, value: unknown, key: unknown) => string | null;
+    const check = tableRows[table].check as (walk: IntegrityWalk, value: unknown, key: unknown) => string | null;
     let rows = 0;
     for (const key of tableOf(this.#store, table).getKeys({ transaction: this.#transaction })) {
       rows++;
@@ -114,20 +114,20 @@ class Walk implements IntegrityWalk {
         this.#fault(table, key, `can't be read: ${error instanceof Error ? error.message : String(error)}`);
       }
     }
-    this.#rows[tableNames[table]] = rows;
+    this.#rows[tableRows[table].name] = rows;
   }
 
-  get(table: TableName, key: RowKey): unknown {
+  get(table: string, key: RowKey): unknown {
     return tableOf(this.#store, table).get(key, { transaction: this.#transaction });
   }
 
   /** A field of the record at `key`; undefined when there is none. */
-  field(table: TableName, key: RowKey, name: string): unknown {
+  field(table: string, key: RowKey, name: string): unknown {
     const value = this.get(table, key);
     return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
   }
 
-  missing(table: TableName, id: number): string | null {
+  missing(table: string, id: number): string | null {
     return this.get(table, id) === undefined ? `names ${table} ${id}, which is missing` : null;
   }
 
@@ -178,7 +178,7 @@ class Walk implements IntegrityWalk {
   #fault(table: TableName, key: RowKey, fault: string): void {
     this.#faultCount++;
     if (this.#faults.length >= limits.integrityFaultsMax) return;
-    this.#faults.push({ table: tableNames[table], key: keyText(key), fault });
+    this.#faults.push({ table: tableRows[table].name, key: keyText(key), fault });
   }
 }
 

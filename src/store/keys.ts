@@ -1,118 +1,12 @@
-/**
- * All key layouts of the store, one row a table. Tables of the control plane hold msgpackr records under ordered keys (numbers,
- * strings, arrays of them); the tables that ingest and verdict reads touch have binary keys and packed values. Nothing else in
- * the project builds a key.
- */
+/** The keys of the store. Which table has which is in `tables.ts`. Nothing else in the project builds a key. */
 
 import { createHash } from "node:crypto";
+import { type AuditEntry, auditLogOfKind, auditLogs } from "../contract/audit.js";
 import { hourMs } from "../contract/durations.js";
 import { spreadBits } from "../contract/hashes.js";
 import { decodeSessionTokenInto, tokenBytes } from "../contract/session-token.js";
 import { type JudgedKind, judgedKinds } from "../contract/traffic.js";
 import { limits } from "../limits.js";
-
-/**
- * | table         | key                                             | value                                              |
- * |---------------|-------------------------------------------------|----------------------------------------------------|
- * | meta          | name                                            | schema version, id counters                        |
- * | revision      | 0                                               | f64, raised by every change of the control plane   |
- * | accounts      | account id                                      | Account                                            |
- * | slugs         | slug                                            | account id                                         |
- * | users         | user id                                         | User                                               |
- * | emails        | e-mail, lower case                              | user id                                            |
- * | memberships   | [account id, user id]                           | Membership                                         |
- * | tokens        | token id                                        | AccountToken                                       |
- * | token_hashes  | SHA-256, hex                                    | token id                                           |
- * | token_uses    | token id                                        | when it was last good for a request, ms            |
- * | projects      | project id                                      | Project                                            |
- * | keys          | SHA-256, hex                                    | KeyOwner                                           |
- * | account_rows  | [account id, 1 token or 2 project, id]          | of a token its user's id, `account-rows.ts`        |
- * | rules         | [project id, rule id]                           | Rule                                               |
- * | exceptions    | [project id, exception id]                      | Exception                                          |
- * | blocks        | [project id, block id]                          | Block                                              |
- * | naming_rows   | project u32, token 21 bytes, 1 u8, block id u48 | 1                                                  |
- * | naming_rows   | 0 u32, token 21 bytes, 2 u8, key of `idempotency` | 1, of before schema 7                            |
- * | block_tallies | minute u32, project u32, rule u32, hash 12 bytes | records u32, id of the last u48, `blocks.ts`      |
- * | usage         | [account id, "YYYY-MM"]                         | events accepted                                    |
- * | traffic       | [project id, hour since the epoch]              | Traffic                                            |
- * | judged        | project u32, kind u8, hour u32, writer 10 bytes  | a writer's row of what was judged, `judged-rows.ts` |
- * | verified_bots | "catalogue", "imports"                          | the imported catalogue; how many imports           |
- * | declared_bots | "catalogue", "imports"                          | the same of declared bots                          |
- * | agent_marks   | "catalogue", "imports"                          | the same of marks of agents                        |
- * | ip_lists      | name                                            | IpListRecord                                       |
- * | signed_agents | "list", "changes"                               | the imported list of agents; how many changes      |
- * | signed_agents | ["agent", url]                                  | SignedAgent added to the list, null: taken off it  |
- * | signed_agents | ["keys", url]                                   | AgentKeys                                          |
- * | signed_agents | ["fetch", url]                                  | AgentFetch, the last one                           |
- * | sessions      | project u32, token 21 bytes                     | packed, `session-record.ts`                        |
- * | repeats       | project u32, token 21 bytes, generation u8      | sorted 8-byte request-id hashes                    |
- * | idempotency   | day u16, hash 11 bytes of project and key       | token 21 bytes                                     |
- * | sightings     | hour u24, hash 8 bytes of project, kind, what   | `cross-session-count.ts`                                |
- * | replays       | project u32, 0 u8, bucket u16                   | `pathReuseBucketSlots` times hash u32, session u32    |
- * | replays       | project u32, 1 u8, row u32                      | log of this generation: the same pairs, any number |
- * | replays       | project u32, 2 u8                               | generation u32, rows of the log u32                |
- * | mirror        | "position"                                      | of a cluster: what its configuration here is as of |
- * | mirror        | "migration"                                     | to which cluster this store was copied             |
- * | solved_challenges | second of expiry u32, nonce 16 bytes        | 1                                                  |
- * | audit         | [log, change id], `audit-rows.ts`                         | AuditEntry                                         |
- * | marks         | [project id, session token]                     | SessionMark                                        |
- * | alerting      | `alertingKey`                                   | Alert, Channel, Incident, Delivery, or true        |
- * | baselines     | [project id, hour since the epoch]              | counts of that hour by value, the heavy ones       |
- * | trails        | project u32, token 21 bytes                     | Timeline, of the latest sessions only                 |
- *
- * Numbers in binary keys are big-endian, so that order by key is order by number; a token starts with its time of creation,
- * so that sessions lie in the order of their first contact: new ones share pages, old ones are a prefix. The rows that every
- * session adds to `idempotency` and `sightings` are kept small, since they lie in no order and leave a third of their pages empty.
- */
-export const tableNames = {
-  meta: "meta",
-  revision: "revision",
-  accounts: "accounts",
-  slugs: "slugs",
-  users: "users",
-  emails: "emails",
-  memberships: "memberships",
-  tokens: "tokens",
-  tokenHashes: "token_hashes",
-  tokenUses: "token_uses",
-  projects: "projects",
-  keys: "keys",
-  accountRows: "account_rows",
-  rules: "rules",
-  exceptions: "exceptions",
-  blocks: "blocks",
-  namingRows: "naming_rows",
-  blockTallies: "block_tallies",
-  usage: "usage",
-  traffic: "traffic",
-  judged: "judged",
-  verifiedBots: "verified_bots",
-  declaredBots: "declared_bots",
-  agentMarks: "agent_marks",
-  ipLists: "ip_lists",
-  signedAgents: "signed_agents",
-  sessions: "sessions",
-  repeats: "repeats",
-  idempotency: "idempotency",
-  crossSessionCounts: "sightings",
-  pathReuse: "replays",
-  trails: "trails",
-  solvedChallenges: "solved_challenges",
-  marks: "marks",
-  audit: "audit",
-  alerting: "alerting",
-  baselines: "baselines",
-  mirror: "mirror",
-} as const;
-
-/**
- * A table as code names it, and as answers do (`erased`, `check --json`): so `repeats`, request ids that were seen, and `trails`, timelines,
- * keep their names. The value in `tableNames` is its name in LMDB, which never changes.
- */
-export type TableName = keyof typeof tableNames;
-
-/** Tables with rows of sessions; where these lie is in `session-erasure.ts`. */
-export type SessionTable = "blocks" | "sessions" | "repeats" | "idempotency" | "trails" | "marks";
 
 /** What the rows of a session are found by. */
 export interface SessionKeys {
@@ -121,53 +15,6 @@ export interface SessionKeys {
   /** `sessionKey`. */
   readonly key: Buffer;
 }
-
-/**
- * The configuration: rows that on a cluster have their truth there, and that each node mirrors. Of `meta`, those that
- * `isMirroredMetaKey` names. A new table has to say what it is.
- */
-export const isMirroredTable = {
-  meta: true,
-  revision: false,
-  accounts: true,
-  slugs: true,
-  users: true,
-  emails: true,
-  memberships: true,
-  tokens: true,
-  tokenHashes: true,
-  tokenUses: true,
-  projects: true,
-  keys: true,
-  accountRows: false,
-  rules: true,
-  exceptions: true,
-  blocks: false,
-  namingRows: false,
-  blockTallies: false,
-  usage: false,
-  traffic: false,
-  judged: false,
-  verifiedBots: true,
-  declaredBots: true,
-  agentMarks: true,
-  ipLists: true,
-  signedAgents: true,
-  sessions: false,
-  repeats: false,
-  idempotency: false,
-  crossSessionCounts: false,
-  pathReuse: false,
-  trails: false,
-  solvedChallenges: false,
-  marks: false,
-  audit: false,
-  // Few rows, and every node has to know them: who is told of what, and what was.
-  alerting: true,
-  // What one node saw.
-  baselines: false,
-  mirror: false,
-} as const satisfies Record<TableName, boolean>;
 
 /** Keys of the table `meta` that are not of one module alone. */
 export const metaKeys = {
@@ -200,6 +47,29 @@ export type SignedAgentKey = string | [kind: "agent" | "keys" | "fetch", url: st
 export const alertingKinds = { alert: 1, channel: 2, incident: 3, delivery: 4, pending: 5 } as const;
 /** Project, kind, channel of a delivery or 0, id. Of `pending`: 0, kind, 0, id of the delivery. */
 export type AlertingKey = [project: number, kind: number, channel: number, id: number];
+
+/** What keeps the accounts of one log apart from those of the next. */
+const accountsMax = 2 ** 32;
+
+/** The number in keys of a log of an account (`auditLogOfKind`); log 0 has that of the account. */
+export function auditLogNumber(accountId: number, log: number): number {
+  return accountId + log * accountsMax;
+}
+
+/** All logs of an account, or of the server, by their number in keys. */
+export function auditLogNumbers(accountId: number): number[] {
+  return Array.from({ length: auditLogs }, (_, log) => auditLogNumber(accountId, log));
+}
+
+/** The account of a log. */
+export function accountOfLog(number: number): number {
+  return number % accountsMax;
+}
+
+/** The number in keys of the log that keeps a change. */
+export function logNumberOf({ accountId, action }: Pick<AuditEntry, "accountId" | "action">): number {
+  return auditLogNumber(accountId, auditLogOfKind(action.split(".")[0]!));
+}
 
 /** Where the token begins in the key of a session. */
 export const tokenAt = 4;

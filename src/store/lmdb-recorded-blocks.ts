@@ -15,9 +15,9 @@ import type {
   TallyChange,
   WrittenTally,
 } from "./recorded-rows.js";
-import type { SessionTables } from "./session-tables.js";
+import type { Tables as AllTables } from "./tables.js";
 
-interface Tables extends Pick<SessionTables, "root" | "meta" | "sessions"> {
+interface Tables extends Pick<AllTables, "root" | "meta" | "sessions"> {
   readonly blocks: Database<Block, [number, number]>;
   readonly blockTallies: Database<Buffer, Buffer>;
   readonly namingRows: Database<Buffer, Buffer>;

@@ -7,9 +7,9 @@ import type { Timeline } from "../contract/timeline.js";
 import { storedRecordMismatch } from "../contract/validators.js";
 import { sessionKey, sessionRange } from "./keys.js";
 import type { RecordedChanges, RecordedMarks, RecordedTimelines, TimelinePiece } from "./recorded-rows.js";
-import type { SessionTables } from "./session-tables.js";
+import type { Tables as AllTables } from "./tables.js";
 
-interface MarkTables extends Pick<SessionTables, "root" | "sessions"> {
+interface MarkTables extends Pick<AllTables, "root" | "sessions"> {
   readonly marks: Database<SessionMark, [number, string]>;
 }
 
@@ -56,7 +56,7 @@ function rangeOf(projectId: number): { start: [number, string]; end: [number, st
   return { start: [projectId, ""], end: [projectId + 1, ""] };
 }
 
-interface ChangeTables extends Pick<SessionTables, "root"> {
+interface ChangeTables extends Pick<AllTables, "root"> {
   readonly audit: Database<AuditEntry, [number, number]>;
 }
 
@@ -83,7 +83,7 @@ export class LmdbRecordedChanges implements RecordedChanges {
   }
 }
 
-type TimelineTables = Pick<SessionTables, "root" | "sessions" | "trails">;
+type TimelineTables = Pick<AllTables, "root" | "sessions" | "trails">;
 
 /** Timelines of a single host. `fold` is one transaction. */
 export class LmdbRecordedTimelines implements RecordedTimelines {

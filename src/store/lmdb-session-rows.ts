@@ -1,12 +1,12 @@
 /** Sessions of one host. Every read is one look-up in a memory map. */
 import { solvedChallengeKey } from "./keys.js";
 import type { Changed, KeyRange, SessionRows, UniqueMark } from "./session-rows.js";
-import type { SessionTables } from "./session-tables.js";
+import type { Tables as AllTables } from "./tables.js";
 
 const marked = Buffer.from([1]);
 
 /** The tables that it reads and writes. */
-type Tables = Pick<SessionTables, "root" | "sessions" | "solvedChallenges">;
+type Tables = Pick<AllTables, "root" | "sessions" | "solvedChallenges">;
 
 /** Sessions of a single host. `load` never waits, and `change` is one transaction. */
 export class LmdbSessionRows implements SessionRows {

@@ -1,7 +1,13 @@
 /** A row of the table `mirror`, in which a store of a single host keeps its migration to a cluster: its own name, and the cluster's id. */
-import type { Store } from "./store.js";
+import type { Database } from "lmdb";
+import type { Environment } from "./environment.js";
 
 const markKey = "migration";
+
+interface Marked {
+  readonly root: Environment;
+  readonly mirror: Database<unknown, string>;
+}
 
 /** The last step of a migration, `store migrate --final`. Until it has ended nobody else may change the store. */
 export interface FinalStepMark {
@@ -28,14 +34,14 @@ export interface MigrationMark {
 }
 
 /** Returns null if the store was never migrated. */
-export function migrationMark(store: Store): MigrationMark | null {
+export function migrationMark(store: Marked): MigrationMark | null {
   store.root.resetReadTxn();
   return (store.mirror.get(markKey) as MigrationMark | undefined) ?? null;
 }
 
 /** Replaces the mark with the result of `change`, in one transaction; when `change` throws, the mark stays. Returns the new one. */
 export function changeMigrationMark(
-  store: Store,
+  store: Marked,
   change: (mark: MigrationMark | null) => MigrationMark,
 ): Promise<MigrationMark> {
   return store.root.transaction(() => {

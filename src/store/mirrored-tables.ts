@@ -6,31 +6,28 @@ import { asBinary, type Database } from "lmdb";
 import type { AuditEntry } from "../contract/audit.js";
 import { followAccountRow } from "./account-rows.js";
 import { type ConfigKey, type ConfigRow, configField, parseConfigField } from "./config-rows.js";
-import { isMirroredMetaKey, isMirroredTable, tableNames } from "./keys.js";
 import type { Store } from "./store.js";
+import { mirroredNames, tableRows, tables } from "./tables.js";
 
-type MirroredName = {
-  [K in keyof typeof isMirroredTable]: (typeof isMirroredTable)[K] extends true ? K : never;
-}[keyof typeof isMirroredTable];
-type MirroredTable = Database<unknown, ConfigKey>;
-
-/** The tables that are no part of the configuration: what becomes of each in a cluster is said where it is migrated. */
-export type UnmirroredName = Exclude<keyof typeof isMirroredTable, MirroredName>;
-
-const mirroredNames = (Object.keys(isMirroredTable) as (keyof typeof isMirroredTable)[]).filter(
-  (name): name is MirroredName => isMirroredTable[name],
-);
+type OpenMirrored = Database<unknown, ConfigKey>;
 
 /** What a mirror holds, by which another build's is known. */
-export const mirroredTableNames = mirroredNames.map((name) => tableNames[name]).join(" ");
+export const mirroredTableNames = mirroredNames.map((name) => tables[name].name).join(" ");
+
+const filtered = new Map(mirroredNames.map((name) => [tables[name].name as string, tableRows[name].isConfiguration]));
+
+/** Whether a row of a table, by its name in LMDB, is configuration. */
+function isConfiguration(table: string, key: unknown): boolean {
+  return filtered.get(table)?.(key) ?? true;
+}
 
 /** Returns the whole configuration of a store in the cluster's form. Reads one snapshot. */
 export function configurationOf(store: Store): ConfigRow[] {
   store.root.resetReadTxn();
   return mirroredNames.flatMap((name) => {
-    const table = (store as unknown as Record<MirroredName, MirroredTable>)[name];
-    const keys = [...table.getKeys({})].filter((key) => name !== "meta" || isMirroredMetaKey(key));
-    return keys.map((key) => ({ field: configField(tableNames[name], key), value: table.getBinary(key) ?? null }));
+    const table = store[name] as unknown as OpenMirrored;
+    const keys = [...table.getKeys({})].filter((key) => isConfiguration(tables[name].name, key));
+    return keys.map((key) => ({ field: configField(tables[name].name, key), value: table.getBinary(key) ?? null }));
   });
 }
 
@@ -56,7 +53,7 @@ const probeId = 0xffff_fffe;
 export class MirroredTables {
   readonly #store: Store;
   readonly #audit: Store["audit"];
-  readonly #tables = new Map<string, MirroredTable>();
+  readonly #tables = new Map<string, OpenMirrored>();
   #written: Map<string, { readonly table: string; readonly key: ConfigKey }> | null = null;
   #isLoading = false;
 
@@ -64,11 +61,11 @@ export class MirroredTables {
   constructor(store: Store) {
     this.#store = store;
     this.#audit = store.audit;
-    this.#watch(tableNames.audit, store.audit as unknown as MirroredTable);
+    this.#watch(tables.audit.name, store.audit as unknown as OpenMirrored);
     for (const name of mirroredNames) {
-      const table = (store as unknown as Record<MirroredName, MirroredTable>)[name];
-      this.#tables.set(tableNames[name], table);
-      this.#watch(tableNames[name], table);
+      const table = store[name] as unknown as OpenMirrored;
+      this.#tables.set(tables[name].name, table);
+      this.#watch(tables[name].name, table);
     }
     this.#probe(store);
   }
@@ -80,11 +77,11 @@ export class MirroredTables {
     try {
       root.transactionSync(() => {
         const { rows, logged } = this.record(() => {
-          (accounts as unknown as MirroredTable).putSync(probeId, {});
+          (accounts as unknown as OpenMirrored).putSync(probeId, {});
           this.#audit.putSync([probeId, probeId], {} as AuditEntry);
         });
         seen = rows.length + logged.length;
-        const { rows: removed } = this.record(() => (accounts as unknown as MirroredTable).removeSync(probeId));
+        const { rows: removed } = this.record(() => (accounts as unknown as OpenMirrored).removeSync(probeId));
         seen += removed.length;
         throw undone;
       });
@@ -104,7 +101,7 @@ export class MirroredTables {
       const rows: ConfigRow[] = [];
       const logged: LoggedEntry[] = [];
       for (const [field, { table, key }] of written) {
-        if (table === tableNames.audit) logged.push(this.#loggedEntry(key as [number, number]));
+        if (table === tables.audit.name) logged.push(this.#loggedEntry(key as [number, number]));
         else rows.push({ field, value: this.#tables.get(table)!.getBinary(key) ?? null });
       }
       return { result, rows, logged };
@@ -126,7 +123,7 @@ export class MirroredTables {
         const table = this.#tables.get(name);
         // A row of a newer node. A build that knows the table reads everything again.
         if (table === undefined) continue;
-        const indexed = name === tableNames.tokens ? "token" : name === tableNames.projects ? "project" : null;
+        const indexed = name === tables.tokens.name ? "token" : name === tables.projects.name ? "project" : null;
         const before = indexed === null ? undefined : table.get(key);
         if (value === null) table.removeSync(key);
         else table.putSync(key, asBinary(value));
@@ -143,7 +140,7 @@ export class MirroredTables {
     const removed: ConfigRow[] = [];
     for (const [name, table] of this.#tables) {
       for (const key of table.getKeys({})) {
-        if (name === tableNames.meta && !isMirroredMetaKey(key)) continue;
+        if (!isConfiguration(name, key)) continue;
         const field = configField(name, key);
         const value = wanted.get(field)?.value;
         if (value === undefined || value === null) removed.push({ field, value: null });
@@ -154,10 +151,10 @@ export class MirroredTables {
   }
 
   /** `putSync` and `removeSync` of lmdb-js go through these. */
-  #watch(name: string, table: MirroredTable): void {
+  #watch(name: string, table: OpenMirrored): void {
     const { put, remove } = table;
     const track = (key: ConfigKey): void => {
-      if (this.#isLoading || (name === tableNames.meta && !isMirroredMetaKey(key))) return;
+      if (this.#isLoading || !isConfiguration(name, key)) return;
       if (this.#written === null) throw new Error(`${configField(name, key)} is written outside of a change`);
       this.#written.set(configField(name, key), { table: name, key });
     };

@@ -3,16 +3,15 @@ import { Environment } from "./environment.js";
 import { makeFolder } from "./folder.js";
 import { LmdbHourlyCounts } from "./hourly-counts.js";
 import { LmdbRecordedJudged } from "./judged-rows.js";
-import { tableNames } from "./keys.js";
 import { LmdbRecordedBlocks } from "./lmdb-recorded-blocks.js";
 import { LmdbRecordedChanges, LmdbRecordedMarks, LmdbRecordedTimelines } from "./lmdb-recorded-rows.js";
 import { LmdbSessionRows } from "./lmdb-session-rows.js";
 import type { RecordedRows } from "./recorded-rows.js";
 import { refuseOlder, type Schema, upgradeTo } from "./schema-version.js";
-import { openSessionTables, packedTable, recordTable } from "./session-tables.js";
 import type { Store } from "./store.js";
 import { StoreError } from "./store-error.js";
 import { storeFile } from "./store-file.js";
+import { openTables, type Tables } from "./tables.js";
 import { currentSchema } from "./upgrades.js";
 
 /** Version of the tables and records this build reads and writes. */
@@ -25,7 +24,7 @@ export const schemaVersion = currentSchema.version;
  */
 export function openStore(dataDir: string, schema: Schema = currentSchema, mayUpgrade = true): Store {
   makeFolder(dataDir);
-  const store = openTables(dataDir);
+  const store = openEnvironment(dataDir);
   try {
     if (!mayUpgrade) refuseOlder(store, schema);
     refuseSplit(store);
@@ -48,50 +47,19 @@ export function openStoreAsIs(dataDir: string): Store {
   return openStore(dataDir, currentSchema, false);
 }
 
-function openTables(dataDir: string): Store {
-  const root = new Environment(storeFile(dataDir));
-  const sessionTables = openSessionTables(root);
-  const tables: Omit<Store, "recorded"> = {
-    ...sessionTables,
-    counts: new LmdbHourlyCounts(sessionTables),
-    rows: new LmdbSessionRows(sessionTables),
-    revision: root.openDB<Buffer, number>({
-      name: tableNames.revision,
-      encoding: "binary",
-      keyEncoding: "uint32",
-    }),
-    accounts: recordTable(root, tableNames.accounts),
-    slugs: recordTable(root, tableNames.slugs),
-    users: recordTable(root, tableNames.users),
-    emails: recordTable(root, tableNames.emails),
-    memberships: recordTable(root, tableNames.memberships),
-    tokens: recordTable(root, tableNames.tokens),
-    tokenHashes: recordTable(root, tableNames.tokenHashes),
-    tokenUses: recordTable(root, tableNames.tokenUses),
-    projects: recordTable(root, tableNames.projects),
-    keys: recordTable(root, tableNames.keys),
-    accountRows: recordTable(root, tableNames.accountRows),
-    rules: recordTable(root, tableNames.rules),
-    exceptions: recordTable(root, tableNames.exceptions),
-    blocks: recordTable(root, tableNames.blocks),
-    judged: packedTable(root, tableNames.judged),
-    marks: recordTable(root, tableNames.marks),
-    audit: recordTable(root, tableNames.audit),
-    blockTallies: packedTable(root, tableNames.blockTallies),
-    verifiedBots: recordTable(root, tableNames.verifiedBots),
-    declaredBots: recordTable(root, tableNames.declaredBots),
-    agentMarks: recordTable(root, tableNames.agentMarks),
-    ipLists: recordTable(root, tableNames.ipLists),
-    signedAgents: recordTable(root, tableNames.signedAgents),
-    alerting: recordTable(root, tableNames.alerting),
-    baselines: recordTable(root, tableNames.baselines),
-    mirror: recordTable(root, tableNames.mirror),
-    close: () => root.close(),
+/** Opens the file of the store with all tables, and what reads and writes them. */
+function openEnvironment(dataDir: string): Store {
+  const tables = openTables(new Environment(storeFile(dataDir)));
+  return {
+    ...tables,
+    counts: new LmdbHourlyCounts(tables),
+    rows: new LmdbSessionRows(tables),
+    recorded: recordedRowsIn(tables),
+    close: () => tables.root.close(),
   };
-  return { ...tables, recorded: recordedRowsIn(tables) };
 }
 
-function recordedRowsIn(tables: Omit<Store, "recorded">): RecordedRows {
+function recordedRowsIn(tables: Tables): RecordedRows {
   return {
     blocks: new LmdbRecordedBlocks(tables),
     marks: new LmdbRecordedMarks(tables),

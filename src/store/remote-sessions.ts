@@ -1,6 +1,7 @@
 /** Sessions in a cluster with all their rows: to show, erase or count them. */
-import type { SessionKeys, SessionTable } from "./keys.js";
+import type { SessionKeys } from "./keys.js";
 import type { Retention } from "./retention.js";
+import type { SessionTable } from "./tables.js";
 
 /** The stored rows of a session, apart from logs. */
 export interface RemoteRows {

@@ -1,19 +1,13 @@
 /**
- * The store as every thread and the command line have it: the LMDB environment with its tables (what is in them is in `keys.ts`), revision, ids. A
+ * The store as every thread and the command line have it: the LMDB environment with its tables (`tables.ts`), revision, ids. A
  * commit in any thread or process is visible to all at once. `open-store.ts` opens it.
  */
-import type { Database } from "lmdb";
-import type { AuditEntry } from "../contract/audit.js";
-import type { Account, AccountToken, Block, KeyOwner, Membership, Project, Rule, User } from "../contract/entities.js";
-import type { Exception } from "../contract/exceptions.js";
-import type { IpListRecord } from "../contract/ip-lists.js";
-import type { SessionMark } from "../contract/marks.js";
 import type { HourlyCounts } from "./hourly-counts.js";
-import { type AlertingKey, metaKeys, type SignedAgentKey } from "./keys.js";
+import { metaKeys } from "./keys.js";
 import type { RecordedRows } from "./recorded-rows.js";
 import type { RemoteSessions } from "./remote-sessions.js";
 import type { SessionRows } from "./session-rows.js";
-import type { SessionTables } from "./session-tables.js";
+import type { Tables } from "./tables.js";
 
 /** How the configuration is changed where the store mirrors that of a cluster. */
 export interface ConfigChanges {
@@ -37,35 +31,8 @@ export interface NodeReports {
   others(minute: number): Promise<ReadonlyMap<string, Buffer>>;
 }
 
-/** One environment a data directory, opened by every thread and command; layouts of keys and rows are in `keys.ts`. */
-export interface Store extends SessionTables {
-  readonly revision: Database<Buffer, number>;
-  readonly accounts: Database<Account, number>;
-  readonly slugs: Database<number, string>;
-  readonly users: Database<User, number>;
-  readonly emails: Database<number, string>;
-  readonly memberships: Database<Membership, [number, number]>;
-  readonly tokens: Database<AccountToken, number>;
-  readonly tokenHashes: Database<number, string>;
-  readonly tokenUses: Database<number, number>;
-  readonly projects: Database<Project, number>;
-  readonly keys: Database<KeyOwner, string>;
-  readonly accountRows: Database<number, [number, number, number]>;
-  readonly rules: Database<Rule, [number, number]>;
-  readonly exceptions: Database<Exception, [number, number]>;
-  readonly blocks: Database<Block, [number, number]>;
-  readonly blockTallies: Database<Buffer, Buffer>;
-  readonly judged: Database<Buffer, Buffer>;
-  readonly marks: Database<SessionMark, [number, string]>;
-  readonly audit: Database<AuditEntry, [number, number]>;
-  readonly verifiedBots: Database<unknown, string>;
-  readonly declaredBots: Database<unknown, string>;
-  readonly agentMarks: Database<unknown, string>;
-  readonly ipLists: Database<IpListRecord, string>;
-  readonly signedAgents: Database<unknown, SignedAgentKey>;
-  readonly alerting: Database<unknown, AlertingKey>;
-  readonly baselines: Database<[key: string, count: number][], [number, number]>;
-  readonly mirror: Database<unknown, string>;
+/** One environment a data directory, opened by every thread and command. */
+export interface Store extends Tables {
   /** Where the configuration is changed when this store only mirrors it. */
   readonly changes?: ConfigChanges;
   /** All rows of sessions where these lie in a cluster. */

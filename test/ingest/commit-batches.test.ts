@@ -9,8 +9,8 @@ import type { IngestRequest } from "../../src/ingest/frame.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
 import { TokenMint } from "../../src/ingest/token-mint.js";
 import { limits } from "../../src/limits.js";
-import { tableNames } from "../../src/store/keys.js";
 import { openStore } from "../../src/store/open-store.js";
+import { tableNames } from "../../src/store/tables.js";
 import { noFacts } from "../resilience/ingest.js";
 import { batch, event } from "../support/batches.js";
 import { ownerOf } from "../support/owner.js";
@@ -57,8 +57,7 @@ t.test("runs that are thrown away leave nothing, in the store or in memory", asy
     }
     return result!;
   };
-  const rows = (): unknown =>
-    Object.keys(tableNames).map((name) => [...store[name as keyof typeof tableNames].getRange({})]);
+  const rows = (): unknown => tableNames.map((name) => [...store[name].getRange({})]);
   const [first] = run([request(batch("known000", 100))], true).outcomes;
   const token = first !== undefined && "session_token" in first ? first.session_token : "";
   const group = [

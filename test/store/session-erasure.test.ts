@@ -9,13 +9,14 @@ import { readStoredSession } from "../../src/control-plane/stored-session.js";
 import { newFeatures, packedBytesMax, packFeatures } from "../../src/engines/session-features.js";
 import { hashIdempotencyKey } from "../../src/ingest/idempotency.js";
 import { sweep } from "../../src/store/expiry.js";
-import { idempotencyDay, idempotencyKey, sessionKey, tableNames } from "../../src/store/keys.js";
+import { idempotencyDay, idempotencyKey, sessionKey } from "../../src/store/keys.js";
 import { putBlock } from "../../src/store/naming-rows.js";
 import { openStore } from "../../src/store/open-store.js";
 import { SessionCount } from "../../src/store/session-count.js";
 import { encodeSession } from "../../src/store/session-record.js";
 import type { Store } from "../../src/store/store.js";
 import { rowsOf } from "../../src/store/store-size.js";
+import { tableNames } from "../../src/store/tables.js";
 import { currentSchema } from "../../src/store/upgrades.js";
 
 const atMs = Math.floor(Date.now() / 1000) * 1000 - 3_600_000;
@@ -70,7 +71,7 @@ const methods = ["get", "getBinary", "getBinaryFast", "doesExist", "getRange", "
 /** Counts the rows that are read in any table from now on; returns how many. */
 function countReads(store: Store): () => number {
   let reads = 0;
-  for (const table of Object.keys(tableNames) as (keyof typeof tableNames)[]) {
+  for (const table of tableNames) {
     const target = store[table] as unknown as Record<string, (...args: unknown[]) => unknown>;
     for (const method of methods) {
       const read = target[method]!.bind(target);

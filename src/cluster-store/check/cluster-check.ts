@@ -7,9 +7,9 @@ import type { KeyedCommand, Outcome } from "../../cluster/operation.js";
 import { tokenBytes } from "../../contract/session-token.js";
 import { limits } from "../../limits.js";
 import type { IntegrityFault, IntegrityReport, Progress } from "../../store/integrity.js";
-import { isMirroredTable, type TableName, tableNames } from "../../store/keys.js";
 import { configurationOf } from "../../store/mirrored-tables.js";
 import type { Store } from "../../store/store.js";
+import { mirroredNames, tables } from "../../store/tables.js";
 import { BulkClient } from "../bulk-client.js";
 import { isSame } from "../config/config-mirror.js";
 import type { ConfigRead } from "../config/config-truth.js";
@@ -54,9 +54,7 @@ export async function checkRows({ cluster, ...options }: ClusterCheckOptions): P
   return report.report();
 }
 
-const mirrored = new Set(
-  (Object.keys(isMirroredTable) as TableName[]).filter((name) => isMirroredTable[name]).map((name) => tableNames[name]),
-) as ReadonlySet<string>;
+const mirrored: ReadonlySet<string> = new Set(mirroredNames.map((name) => tables[name].name));
 
 class Report {
   readonly #rows: Record<string, number> = {};

@@ -7,10 +7,9 @@ import type { KeyedCommand } from "../../cluster/operation.js";
 import type { RespReply } from "../../cluster/resp-parser.js";
 import { keySlot } from "../../cluster/slots.js";
 import { tokenBytes } from "../../contract/session-token.js";
-import { accountOfLog } from "../../store/audit-rows.js";
-import { sessionKeyBytes, type tableNames } from "../../store/keys.js";
-import type { UnmirroredName } from "../../store/mirrored-tables.js";
+import { accountOfLog, sessionKeyBytes } from "../../store/keys.js";
 import { decodeSession } from "../../store/session-record.js";
+import type { ClusterTable, tables } from "../../store/tables.js";
 import { versionBytes } from "../ingest/cluster-unit-of-work.js";
 import { configKeys, partCount, sessionRow, shardOfSession, shardTags } from "../keys.js";
 import { readCommand } from "../sessions/session-commands.js";
@@ -239,11 +238,8 @@ const otherKinds = [
 
 type KindName = (typeof kindsOfShard)[keyof typeof kindsOfShard]["name"] | (typeof otherKinds)[number]["name"];
 
-/** Tables that have no rows in a cluster, because each node has its own. */
-type OwnTable = "revision" | "mirror" | "accountRows" | "namingRows" | "baselines";
-
-/** Tables that neither have a kind here nor are an `OwnTable`: the check would report their rows as unknown. */
-type TableWithoutKind = Exclude<(typeof tableNames)[Exclude<UnmirroredName, OwnTable>], KindName>;
+/** Tables that have rows in a cluster and no kind here: the check would report their rows as unknown. */
+type TableWithoutKind = Exclude<(typeof tables)[ClusterTable]["name"], KindName>;
 
 /** Returns the kind of a row; `null` means that it is none of ours. */
 export function kindOf({ tag, rest }: SplitKey): RowKind | null {

@@ -4,8 +4,7 @@ import type { RespReply } from "../../cluster/resp-parser.js";
 import { keySlot } from "../../cluster/slots.js";
 import type { Block } from "../../contract/entities.js";
 import { limits } from "../../limits.js";
-import { auditLogNumbers } from "../../store/audit-rows.js";
-import { sessionRange, tokenAt } from "../../store/keys.js";
+import { auditLogNumbers, sessionRange, tokenAt } from "../../store/keys.js";
 import { lastId, type Store } from "../../store/store.js";
 import type { BulkClient } from "../bulk-client.js";
 import {

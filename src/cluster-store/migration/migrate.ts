@@ -8,10 +8,11 @@ import { ClusterError } from "../../cluster/cluster-error.js";
 import { limits } from "../../limits.js";
 import type { ConfigRow } from "../../store/config-rows.js";
 import type { MigrationMark } from "../../store/migration-mark.js";
-import { configurationOf, type UnmirroredName } from "../../store/mirrored-tables.js";
+import { configurationOf } from "../../store/mirrored-tables.js";
 import type { Store } from "../../store/store.js";
 import { StoreError } from "../../store/store-error.js";
 import { rowsOf } from "../../store/store-size.js";
+import type { ClusterTable } from "../../store/tables.js";
 import { BulkClient } from "../bulk-client.js";
 import { ConfigTruth } from "../config/config-truth.js";
 import { faultLine } from "../fault-line.js";
@@ -237,8 +238,8 @@ const rest = {
 } satisfies Record<string, Copying>;
 type Rest = keyof typeof rest;
 
-/** The copier of each table outside the configuration, or why there is none. The type makes every new table state this. */
-const migratedBy: Readonly<Record<UnmirroredName, "sessions" | Rest | { readonly left: string }>> = {
+/** The copier of each table whose rows are in a cluster alone, or why there is none. */
+const migratedBy: Readonly<Record<ClusterTable, "sessions" | Rest | { readonly left: string }>> = {
   sessions: "sessions",
   repeats: "sessions",
   trails: "sessions",
@@ -252,12 +253,7 @@ const migratedBy: Readonly<Record<UnmirroredName, "sessions" | Rest | { readonly
   pathReuse: "paths",
   crossSessionCounts: { left: "counts of two hours" },
   solvedChallenges: { left: "remembered for ten minutes" },
-  accountRows: { left: "each node indexes what it mirrors" },
-  namingRows: { left: "a cluster finds the rows of a session by itself" },
   blockTallies: { left: "remembered for minutes" },
-  revision: { left: "each store has its own" },
-  baselines: { left: "what one host saw of its traffic" },
-  mirror: { left: "what this store is for clusters" },
 };
 
 async function copyRest(options: MigrationOptions, bulk: BulkClient, onPiece: () => void) {

@@ -12,10 +12,10 @@ import { Accounts } from "../../../src/control-plane/accounts.js";
 import { Projects } from "../../../src/control-plane/projects.js";
 import { Rules } from "../../../src/control-plane/rules.js";
 import { Refusal, UnavailableError } from "../../../src/errors.js";
-import { tableNames } from "../../../src/store/keys.js";
 import { mirroredTableNames } from "../../../src/store/mirrored-tables.js";
 import { openStore } from "../../../src/store/open-store.js";
 import type { Store } from "../../../src/store/store.js";
+import { tables } from "../../../src/store/tables.js";
 import { ownFolder } from "../../support/own-folder.js";
 import { type RedisCluster, startRedis } from "../../support/redis-cluster.js";
 import { waitUntil } from "../../support/wait-until.js";
@@ -108,7 +108,7 @@ export function mirrored(store: Store): Map<string, string> {
     const raw = store.root.openDB<Buffer, Buffer>({ name: table, encoding: "binary", keyEncoding: "binary" });
     for (const { key, value } of raw.getRange({})) {
       const name = key.toString("latin1");
-      if (table !== tableNames.meta || name.includes("next:")) rows.set(`${table} ${name}`, value.toString("hex"));
+      if (table !== tables.meta.name || name.includes("next:")) rows.set(`${table} ${name}`, value.toString("hex"));
     }
   }
   return rows;
