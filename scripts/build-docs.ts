@@ -19,6 +19,7 @@ const menu = {
   "Protect a site": [
     ["integrate", "Integrate"],
     ["any-language", "From any language"],
+    ["frontends", "Frameworks in the page"],
     ["requests", "Judging requests"],
     ["challenge", "Challenge"],
     ["protect", "What to protect how"],

@@ -6,11 +6,11 @@
 /** When the breaker opens, and for how long. */
 export interface BreakerOptions {
   /** Failures in a row after which it opens; default 5. */
-  readonly failuresMax?: number;
+  readonly failuresMax?: number | undefined;
   /** How long it stays open at first, ms; doubled by every failed probe. Default 1000. */
-  readonly openMs?: number;
+  readonly openMs?: number | undefined;
   /** The longest it stays open, ms, at least `openMs`; default 30 000. */
-  readonly openMsMax?: number;
+  readonly openMsMax?: number | undefined;
 }
 
 /** How long the breaker stays open at first, ms, where the options don't say. */

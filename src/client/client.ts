@@ -48,24 +48,24 @@ export interface ClientOptions {
   /** The project's private key (`sk_…`): server-side only. The same. */
   readonly privateKey: string | undefined;
   /** How long a visitor waits for a verdict at most, 1 to 10 000 ms; default 150. Time in which the program itself is busy does not count. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** How long one report of a login may take, 1 to 60 000 ms; default 1000. */
-  readonly loggedInTimeoutMs?: number;
+  readonly loggedInTimeoutMs?: number | undefined;
   /** Pauses before the second, third, … report of a login, ms; default 500 and 1500. */
-  readonly loggedInRetryMs?: readonly number[];
+  readonly loggedInRetryMs?: readonly number[] | undefined;
   /** Default `enforce`. */
-  readonly mode?: Mode;
+  readonly mode?: Mode | undefined;
   /**
    * Told of every failure. While the circuit breaker is open nothing is asked, so nothing is told: a dead verdictd does not flood
    * the log. Default: `console.warn`, each reason at most once a minute. What it throws or rejects with is ignored.
    */
-  readonly onError?: (failure: ClientFailure) => void;
+  readonly onError?: ((failure: ClientFailure) => void) | undefined;
   /** After 5 failures in a row verdictd is left alone for 1 s, then asked once; twice as long each time, at most 30 s. */
-  readonly breaker?: BreakerOptions;
+  readonly breaker?: BreakerOptions | undefined;
   /** Sends by this. Default: Node's `http` on Node, elsewhere the runtime's `fetch`. */
-  readonly fetch?: typeof fetch;
+  readonly fetch?: typeof fetch | undefined;
   /** The breaker's clock, ms; default `Date.now`. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /** What came of reporting a login. */

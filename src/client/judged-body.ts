@@ -20,9 +20,9 @@ export interface VisitorRequest extends RequestContext {
 /** What else may be asked with a request. */
 export interface JudgeOptions {
   /** Asks for a session token for a visitor who brings none of use with a navigation: the answer's `session_token`. */
-  readonly issueToken?: boolean;
+  readonly issueToken?: boolean | undefined;
   /** ms, 0 to 1000, for which verdictd may wait for a report of this session that has not come yet; the client's own time limit begins after it. */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
 }
 
 /**

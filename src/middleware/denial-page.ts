@@ -19,20 +19,20 @@ export interface Denial {
 
 /** Words of the built-in page; escaped, so any text will do. */
 export interface DenialTexts {
-  readonly title?: string;
-  readonly message?: string;
+  readonly title?: string | undefined;
+  readonly message?: string | undefined;
   /** How to reach support: "Write to help@example.com and name the reference." */
-  readonly contact?: string;
+  readonly contact?: string | undefined;
 }
 
 /** How the pages of a refusal read; texts that are absent are the built-in ones. */
 export interface DenialPages {
-  readonly block?: DenialTexts;
-  readonly challenge?: DenialTexts;
+  readonly block?: DenialTexts | undefined;
+  readonly challenge?: DenialTexts | undefined;
   /** A page of one's own: HTML, and escaping is its author's business. When it throws or returns no text, the built-in page is sent. */
-  readonly render?: (denial: Denial) => string;
+  readonly render?: ((denial: Denial) => string) | undefined;
   /** Replaces the built-in policy, which allows nothing but the built-in style. */
-  readonly contentSecurityPolicy?: string;
+  readonly contentSecurityPolicy?: string | undefined;
 }
 
 const pagesKinds = {
@@ -95,7 +95,8 @@ export function denialResponse(
   const isPage = accept.includes("text/html");
   const own = pages[denial.kind] ?? {};
   // Programs read English, and words of the site's own stand among no other language.
-  const language = isPage && Object.keys(own).length === 0 ? pageLanguage(acceptLanguage) : "en";
+  const language =
+    isPage && Object.values(own).every((text) => text === undefined) ? pageLanguage(acceptLanguage) : "en";
   const texts = textsOf(denial.kind, own, language);
   const headers: Record<string, string> = {
     "Content-Type": isPage ? "text/html; charset=utf-8" : "application/json; charset=utf-8",
@@ -115,7 +116,9 @@ export function denialResponse(
   };
 }
 
-function textsOf(kind: DenialKind, { title, message, contact }: DenialTexts, language: string): Required<DenialTexts> {
+type ShownTexts = { readonly [Name in keyof DenialTexts]-?: string };
+
+function textsOf(kind: DenialKind, { title, message, contact }: DenialTexts, language: string): ShownTexts {
   const own = denialTexts[language]![kind];
   return { title: title ?? own.title, message: message ?? own.message, contact: contact ?? own.contact };
 }
@@ -125,7 +128,7 @@ function safeId(id: string): string {
   return /^[\w-]{1,128}$/.test(id) ? id : "";
 }
 
-function json({ kind, verdictId }: Denial, { title, message }: Required<DenialTexts>): string {
+function json({ kind, verdictId }: Denial, { title, message }: ShownTexts): string {
   return JSON.stringify({
     error: title,
     message,
@@ -136,7 +139,7 @@ function json({ kind, verdictId }: Denial, { title, message }: Required<DenialTe
 
 function page(
   denial: Denial,
-  texts: Required<DenialTexts>,
+  texts: ShownTexts,
   { language, site }: { readonly language: string; readonly site: string },
   render: DenialPages["render"],
 ): string {

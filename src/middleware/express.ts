@@ -49,9 +49,9 @@ export type ExpressChallenge<Req, Res> = (req: Req, res: Res, next: (error?: unk
 /** Options of the middleware: those of every middleware, and how to read an Express request. */
 export interface ExpressOptions<Req = Request, Res = Response> extends GuardOptions<ExpressChallenge<Req, Res>> {
   /** The visitor's address; default `req.ip`, which is right once Express's `trust proxy` is. */
-  readonly clientIp?: (req: Req) => string | undefined;
+  readonly clientIp?: ((req: Req) => string | undefined) | undefined;
   /** Requests to leave alone. */
-  readonly skip?: (req: Req) => boolean;
+  readonly skip?: ((req: Req) => boolean) | undefined;
 }
 
 /** Typed so loosely that Express infers nothing from it: a route's parameters and answers keep the types that they have without it. */

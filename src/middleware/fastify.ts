@@ -22,9 +22,9 @@ export type FastifyChallenge = (request: FastifyRequest, reply: FastifyReply, vi
 /** Options of the plugin: those of every middleware, and how to read a Fastify request. */
 export interface FastifyOptions extends GuardOptions<FastifyChallenge> {
   /** The visitor's address; default `request.ip`, which is right once Fastify's `trustProxy` is. */
-  readonly clientIp?: (request: FastifyRequest) => string | undefined;
+  readonly clientIp?: ((request: FastifyRequest) => string | undefined) | undefined;
   /** Requests to leave alone. */
-  readonly skip?: (request: FastifyRequest) => boolean;
+  readonly skip?: ((request: FastifyRequest) => boolean) | undefined;
 }
 
 /** The plugin; for the whole application it is registered on, not only for plugins below it. */

@@ -33,9 +33,9 @@ export interface FetchOptions<Source> extends GuardOptions<FetchChallenge<Source
    * The visitor's address. The Fetch API has none, so without this verdictd goes by the address that the session last reported from.
    * Take it from the runtime (`getConnInfo(c).remote.address`), or from a header that your own proxy sets.
    */
-  readonly clientIp?: (source: Source) => string | undefined;
+  readonly clientIp?: ((source: Source) => string | undefined) | undefined;
   /** Requests to leave alone. */
-  readonly skip?: (source: Source) => boolean;
+  readonly skip?: ((source: Source) => boolean) | undefined;
 }
 
 /** The verdict, and the answer where the visitor is not let in. `visit` is null for a request that was skipped. */

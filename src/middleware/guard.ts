@@ -34,57 +34,57 @@ export interface GuardOptions<Challenge> {
   /** A client to share, or what it takes to make one. */
   readonly client: VerdictClient | ClientOptions;
   /** Default `service_session`. */
-  readonly cookieName?: string;
+  readonly cookieName?: string | undefined;
   /**
    * Domain of that cookie, as the SDK's `cookieDomain`: of the one that `issueToken` sets and of the one of the challenge's page; default the host
    * alone.
    */
-  readonly cookieDomain?: string;
+  readonly cookieDomain?: string | undefined;
   /** For pages without cookies; default `X-Service-Session`. */
-  readonly headerName?: string;
+  readonly headerName?: string | undefined;
   /**
    * Judges every request by its own headers too, so visitors without a session as well (`POST /v1/verdict`): wants request scoring enabled in the
    * project; default false, which asks about sessions only. Cookies and credentials are not sent.
    */
-  readonly requests?: boolean;
+  readonly requests?: boolean | undefined;
   /**
    * Gives a visitor who brings no session token one with the first page, in the cookie in which the SDK looks for it, so that all of a visit is known
    * from its first request on; default false. Such an answer gets `Cache-Control: private`, unless the application set `no-store`. Means `requests`.
    */
-  readonly issueToken?: boolean;
+  readonly issueToken?: boolean | undefined;
   /**
    * How long to wait for the report of a session that sent none yet, or none in the last 2 s: ms from 0 to 1000, or a function of the request;
    * default 0. 400 is good for a POST that matters. Means `requests`.
    */
-  readonly waitForReport?: number | ((request: SeenRequest) => number | undefined);
+  readonly waitForReport?: number | ((request: SeenRequest) => number | undefined) | undefined;
   /**
    * What is not asked about, by the extension of the path: `true` all static resources, `false` none; default GET and HEAD requests of the parts of
    * pages (pictures, styles, scripts, fonts), which would otherwise count in `requests_per_minute`.
    */
-  readonly skipStatic?: boolean;
+  readonly skipStatic?: boolean | undefined;
   /**
    * What the application's router takes no notice of in a path. Express and Fastify are asked themselves: by default Express ignores `case` and
    * `trailing-slash`, Fastify 4 `path-parameters`; other frameworks' default is nothing. What is ignored is taken away before verdictd is asked:
    * rules for such a path are written in lower case, without the slash, without `;…`.
    */
-  readonly routerIgnores?: readonly RouterIgnores[];
+  readonly routerIgnores?: readonly RouterIgnores[] | undefined;
   /** How long a visitor waits whose verdict is `delay`, 0 to 10 000 ms; default 1000. */
-  readonly delayMs?: number;
+  readonly delayMs?: number | undefined;
   /**
    * What becomes of a visitor whose verdict is `challenge`. `verdictd` answers 403 with verdictd's own challenge, which the project has to have
    * enabled, and wants `siteKey`; a hook of one's own is asked (a CAPTCHA, a login); `page` answers 403 with a page that says so, which nobody
    * gets past; `allow`, the default, lets the visitor in and reports `challenge_unhandled` once, since a rule must not lock people out of a site
    * that has no challenge to offer.
    */
-  readonly challenge?: (typeof challengeWords)[number] | Challenge;
+  readonly challenge?: (typeof challengeWords)[number] | Challenge | undefined;
   /** The project's public key, for `challenge: "verdictd"`. */
-  readonly siteKey?: string;
+  readonly siteKey?: string | undefined;
   /** Where visitors' browsers find `/sdk.js` and `/challenge.js`: an origin; default the site's own, as the proxies' recipes serve them. */
-  readonly scriptOrigin?: string;
+  readonly scriptOrigin?: string | undefined;
   /** Words and looks of the built-in pages. */
-  readonly pages?: DenialPages;
+  readonly pages?: DenialPages | undefined;
   /** Told of every request that was asked about, with its context and verdict: for logs and metrics. It is not waited for. */
-  readonly onVerdict?: (visit: Visit) => void;
+  readonly onVerdict?: ((visit: Visit) => void) | undefined;
 }
 
 /** What a router may take no notice of: capitals, a slash at the end, and `;name=value` in a path. */

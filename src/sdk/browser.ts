@@ -5,6 +5,13 @@ import { startSdk } from "./start.js";
 
 export type { Verdictd, VerdictdOptions } from "./options.js";
 
+declare global {
+  interface Window {
+    /** Of the script tag; absent until it has run. */
+    verdictd?: Verdictd;
+  }
+}
+
 const optionNames: Readonly<Record<keyof VerdictdOptions, true>> = {
   siteKey: true,
   endpoint: true,

@@ -8,32 +8,32 @@ export interface VerdictdOptions {
   /** The project's public key, `pk_…`. */
   siteKey: string;
   /** Origin (and path prefix) that serves `/v1/events`. Default: the script's origin; for the npm entry the page's. */
-  endpoint?: string;
+  endpoint?: string | undefined;
   /** False: no cookie is read or written; the page passes `token()` to its backend itself. Default true. */
-  cookie?: boolean;
+  cookie?: boolean | undefined;
   /** Default `service_session`. */
-  cookieName?: string;
+  cookieName?: string | undefined;
   /** Default: none, so the cookie belongs to the page's host alone. */
-  cookieDomain?: string;
+  cookieDomain?: string | undefined;
   /** Default `/`. */
-  cookiePath?: string;
+  cookiePath?: string | undefined;
   /** Default `Lax`. `None` adds `Secure` and `Partitioned`, for pages framed by other sites. */
-  cookieSameSite?: "Lax" | "Strict" | "None";
+  cookieSameSite?: "Lax" | "Strict" | "None" | undefined;
   /** Seconds; renewed with every answered batch. Default 86400, as long as a logged-in assertion lasts. */
-  cookieMaxAge?: number;
+  cookieMaxAge?: number | undefined;
   /** A token known from elsewhere, for pages without cookies. */
-  token?: string;
+  token?: string | undefined;
   /** Most ms that an event waits for its batch. Default 5000. */
-  interval?: number;
+  interval?: number | undefined;
   /** `wait`: nothing is collected, stored or sent before `start()` is called; a mistaken value has that effect, too. Default: the SDK starts by itself. */
-  consent?: string;
+  consent?: string | undefined;
   /**
    * The SDK's second file, loaded once the first report was answered; null: none. Default: `sdk-probes.js` beside the script; for the npm
    * entry at `endpoint`.
    */
-  probesUrl?: string | null;
+  probesUrl?: string | null | undefined;
   /** `sdk-probes.js` on the page's own origin, to start as a worker for the cross-context check; null: no such check. The script tag knows it. */
-  workerUrl?: string | null;
+  workerUrl?: string | null | undefined;
 }
 
 /** What the page gets: `window.verdictd`, or the answer of `init`. */
@@ -47,6 +47,11 @@ export interface Verdictd {
    * request again once it is true. Calls while one is under way share it. Never rejects.
    */
   challenge(): Promise<boolean>;
+  /**
+   * `fetch`, which answers a challenge: where the answer is a 403 of verdictd's challenge, that is passed, and the request sent once more. Without a pass
+   * the answer is the 403; so it is for a body that is a stream, which can't be sent again. May take the place of `window.fetch`.
+   */
+  fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response>;
   /** Starts collecting, unless it does already: after consent, or once more after `stop`. */
   start(): void;
   /** Stops collecting and sending until `start`. What was not sent yet is dropped. `forget`: so are cookie and token. */

@@ -26,6 +26,8 @@ export function startSdk(options: VerdictdOptions): Verdictd {
   let tokens: TokenStore;
   let agent: Agent | undefined;
   let running = false;
+  // Of now: this one may take its place.
+  const send = globalThis.fetch;
   let settle: (token: Promise<string | null> | null) => void;
   const start = () => {
     if (running) return;
@@ -43,6 +45,18 @@ export function startSdk(options: VerdictdOptions): Verdictd {
     }),
     token: () => agent?.token() ?? null,
     challenge: async () => (agent ? agent.challenge() : false),
+    fetch: async (input: RequestInfo | URL, init?: RequestInit) => {
+      const again = input instanceof Request ? input.clone() : input;
+      const answer = await send(input, init);
+      const isChallenge =
+        answer.status === 403 &&
+        // Another origin may not show the header.
+        (answer.headers.get("X-Verdict-Action") === "challenge" ||
+          (await answer.clone().text()).includes('"CHALLENGE_REQUIRED"'));
+      return isChallenge && !(init?.body instanceof ReadableStream) && (await verdictd.challenge())
+        ? send(again, init)
+        : answer;
+    },
     start,
     stop(choice?: { forget?: boolean }) {
       running = false;
