@@ -53,6 +53,10 @@ export const read: Promise<CheckedVerdict> = same(client).verdict("sess_x", { pa
 export const guard = createGuard({ client: shared });
 export default { fetch: withVerdict((_request, visit) => Response.json(visit?.verdict.score), { client }) };
 export const sdk = init({ siteKey: "pk_x", cookieSameSite: "None", consent: "wait" });
+const unset: string | undefined = process.env.UNSET;
+export const unsetSdk = init({ siteKey: "pk_x", endpoint: unset, cookieDomain: unset });
+export const unsetGuard = createGuard({ client, siteKey: unset, scriptOrigin: unset, challenge: undefined });
+export const again: Promise<Response> = (globalThis.window?.verdictd ?? globalThis).fetch("/api", { method: "POST" });
 // @ts-expect-error: not a function of the context
 honoVerdictd({ client, skip: "/health" });
 // @ts-expect-error: a key is missing
