@@ -182,6 +182,9 @@ export const limits = {
   challengesMadeAtOnceMax: 64,
   /** Header lines of a judged request that count, the first ones: browsers send some 20. */
   requestHeadersMax: 100,
+  /** Texts of header lines that an HTTP thread knows again, a power of two, and bytes of one of them: 4 MB, and as much for what they are read into. */
+  knownHeaders: 1024,
+  knownHeadersBytesMax: 4 * KIB,
   /** ms that a verdict waits for the host name of a visitor who claims to be a crawler: a page should not wait for longer. */
   requestDnsMs: 100,
 

@@ -12,9 +12,14 @@ export function parseJsonObject(body: Buffer): JsonObject | Refusal {
 
 /** The same, with U+FFFD for bytes that are not UTF-8: for a backend's bodies with copies of what a visitor sent. */
 export function parseLenientJsonObject(body: Buffer): JsonObject | Refusal {
+  return parseLenientJsonText(body.toString("utf8"));
+}
+
+/** The same for such a body's text. */
+export function parseLenientJsonText(text: string): JsonObject | Refusal {
   let value: unknown;
   try {
-    value = JSON.parse(body.toString("utf8"));
+    value = JSON.parse(text);
   } catch {
     return refuse("invalidPayload", "the body is not valid JSON");
   }

@@ -37,6 +37,8 @@ export interface JudgedRequest {
   readonly httpVersion: HttpVersion | undefined;
   /** Fingerprint of the TLS client hello, from the server that ended the connection. */
   readonly ja4: string | undefined;
+  /** What is remembered with the same lines; absent: they are new. */
+  readonly memo?: HeaderMemo | undefined;
 }
 
 /** What catalogues, address and signature say about such a request. */
@@ -54,6 +56,35 @@ export interface RequestScore {
   readonly score: number | null;
   /** Strongest first. */
   readonly detectionIds: readonly number[];
+}
+
+/**
+ * What is remembered with header lines that come again and again, so that it is worked out once: pure functions of the lines, and of little else, keep it.
+ * Holds nothing of a single visitor, and is shared by all projects.
+ */
+export interface HeaderMemo {
+  /** Whether the lines are those of a navigation (`isNavigationOf`). */
+  readonly isNavigation: boolean;
+  /** Whether a line may belong to a signature: others are asked then, each time. */
+  readonly maySign: boolean;
+  /** Whether the user agent may be that of a part of a platform: then the whole path counts for the score, otherwise only whether it is a script's. */
+  readonly isPlatforms: boolean;
+  /** The bot that the user agent names, by the list that was asked; null: not asked yet. */
+  declared: { readonly by: object; readonly bot: DeclaredBot | undefined } | null;
+  /** By what else they depend on, the oldest first. */
+  readonly scores: RememberedScore[];
+}
+
+/** A score, and everything besides the lines that it was worked out from. */
+export interface RememberedScore {
+  readonly method: string | undefined;
+  /** As far as it counts. */
+  readonly path: string;
+  readonly host: string | undefined;
+  readonly httpVersion: HttpVersion | undefined;
+  readonly ja4: string | undefined;
+  readonly findings: RequestFindings;
+  readonly score: RequestScore;
 }
 
 /** A question for a verdict as received: by `POST /v1/verdict`, or by forward-auth. */

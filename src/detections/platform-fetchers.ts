@@ -39,10 +39,14 @@ const platformFetchers: readonly PlatformFetcher[] = [
 const mediaFiles = /\.(?:mp4|m4[vas]|mov|webm|mkv|avi|mp3|aac|og[gva]|opus|flac|wav|m3u8?|mpd|ts|vtt|srt|pls)$/i;
 const iconFiles = /\.(?:ico|png|svg|jpe?g|gif|webp)$/i;
 
+/** Whether the user agent may be that of such a part: every browser's begins otherwise. */
+export function mayBePlatforms(userAgent: string): boolean {
+  return userAgent !== "" && !userAgent.startsWith("Mozilla/");
+}
+
 /** Whether the user agent is that of such a part, and the request one that it makes. `path` and `range` are "" if they did not come. */
 export function isPlatformFetch(userAgent: string, path: string, range: string): boolean {
-  // Every browser's begins so: nothing else is to be tried.
-  if (userAgent === "" || userAgent.startsWith("Mozilla/")) return false;
+  if (!mayBePlatforms(userAgent)) return false;
   const fetcher = platformFetchers.find(({ agent }) => agent.test(userAgent));
   if (fetcher === undefined) return false;
   if (fetcher.field === "media") return range !== "" || mediaFiles.test(path);

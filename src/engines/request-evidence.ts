@@ -98,7 +98,7 @@ export function requestEvidenceOf(request: JudgedRequest, findings: RequestFindi
     headerOrder: lines.order,
     lowerCaseNames: lines.isLowerCase,
     httpVersion: request.httpVersion,
-    scriptPath: /\.m?js$/.test(request.context.path ?? ""),
+    scriptPath: isScript(request.context.path ?? ""),
     sdkInstalled: findings.visit.isInstalled,
     silentPages: ofBrowser(findings.visit.silentPages),
     unkeptTokens: ofBrowser(findings.visit.unkeptTokens),
@@ -106,6 +106,11 @@ export function requestEvidenceOf(request: JudgedRequest, findings: RequestFindi
     walkedPages: findings.visit.walkedPages,
     ja4: request.ja4 === undefined || !ja4Start.test(request.ja4) ? undefined : request.ja4,
   };
+}
+
+/** Whether a path is that of a script. */
+export function isScript(path: string): boolean {
+  return path.endsWith("js") && /\.m?js$/.test(path);
 }
 
 /** First part of a JA4 fingerprint (FoxIO's description, BSD 3-clause): QUIC or TCP, TLS version, server name, two counts, ALPN. */

@@ -8,7 +8,7 @@ import { detections } from "../detections/catalogue.js";
 import { strengths } from "../detections/detection.js";
 import { visitCause } from "../detections/request-visits.js";
 import { DetectionRunner } from "./detection-runner.js";
-import { requestEvidenceOf } from "./request-evidence.js";
+import { isScript, requestEvidenceOf } from "./request-evidence.js";
 import { type CountedOnce, contributionOf, insert, nothingOnce, scoreOf } from "./score.js";
 
 /** As much as what visits show may come to, with all the rest: the score 17, which is `likely_automated` by the usual threshold. */
@@ -16,11 +16,49 @@ const visitsSumMax = 2;
 
 const ofRequests = new DetectionRunner(detections.filter(({ subjects }) => subjects.includes("request")));
 
+/** Scores that are remembered with the same lines: of as many methods, hosts and visits. */
+const scoresMax = 4;
+
+/** As `scoreNew`; looked up for lines that came before. */
+export function scoreRequest(request: JudgedRequest, findings: RequestFindings): RequestScore {
+  const { memo, context, httpVersion, ja4 } = request;
+  if (memo === undefined) return scoreNew(request, findings);
+  const { method, host, path: asked = "" } = context;
+  const path = memo.isPlatforms ? asked : isScript(asked) ? ".js" : "";
+  for (const known of memo.scores) {
+    const isSame =
+      known.method === method &&
+      known.host === host &&
+      known.path === path &&
+      known.httpVersion === httpVersion &&
+      known.ja4 === ja4 &&
+      isSameFinding(known.findings, findings);
+    if (isSame) return known.score;
+  }
+  const score = scoreNew(request, findings);
+  if (memo.scores.length >= scoresMax) memo.scores.shift();
+  memo.scores.push({ method, path, host, httpVersion, ja4, findings, score });
+  return score;
+}
+
+function isSameFinding(one: RequestFindings, other: RequestFindings): boolean {
+  return (
+    one.declaredBot === other.declaredBot &&
+    one.crawlerClaim === other.crawlerClaim &&
+    one.signature === other.signature &&
+    one.visit.silentPages === other.visit.silentPages &&
+    one.visit.unkeptTokens === other.visit.unkeptTokens &&
+    one.visit.isPagelessPost === other.visit.isPagelessPost &&
+    one.visit.walkedPages === other.visit.walkedPages &&
+    one.visit.isInstalled === other.visit.isInstalled
+  );
+}
+
 /**
  * Under 10 µs for a browser's 15 lines. All missing headers together weigh no more than one strong fact: on their own they make no `definite` bot. Beside
  * three kinds of a browser's lines, whatever filters and switches of names may have done is `likely_automated` at most.
  */
-export function scoreRequest(request: JudgedRequest, findings: RequestFindings): RequestScore {
+function scoreNew(request: JudgedRequest, findings: RequestFindings): RequestScore {
   const evidence = requestEvidenceOf(request, findings);
   const fired = ofRequests.fired(evidence);
   const once: CountedOnce = {

@@ -7,6 +7,7 @@ import type { DeclaredBot } from "../contract/declared-bots.js";
 import type { LastRequest } from "../contract/evidence.js";
 import type {
   ExaminedRequest,
+  HeaderMemo,
   JudgedRequest,
   RequestFindings,
   RequestScore,
@@ -31,9 +32,15 @@ export interface SignedQuestion {
   readonly isForeign?: () => boolean | Promise<boolean>;
 }
 
+/** Says which bot a user agent names. */
+export interface DeclaredBotLookup {
+  of(userAgent: string): DeclaredBot | undefined;
+}
+
 /** Each is cheap, and only the promises wait. */
 export interface ExaminerSources {
-  readonly declaredBot: (userAgent: string) => DeclaredBot | undefined;
+  /** The list of declared bots in force: the same object until another one is. */
+  readonly declaredBots: () => DeclaredBotLookup;
   readonly identities: {
     peek(ip: string, userAgent: string): VisitorIdentity;
     resolve(ip: string, userAgent: string): Promise<VisitorIdentity>;
@@ -53,28 +60,35 @@ export function examine(
   visit: VisitFacts | undefined,
   isForeign?: (host: string | undefined) => boolean | Promise<boolean>,
 ): ExaminedRequest | Promise<ExaminedRequest> {
-  const { context, headers, isAsReceived, ja4, httpVersion } = request;
+  const { context, headers, isAsReceived, ja4, httpVersion, memo } = request;
   // Not the session's address: what is kept of it may be its network alone.
   const ip = context.ip ?? "";
   const userAgent = context.userAgent ?? last?.userAgent ?? "";
   const requestsPerMinute = ip === "" ? undefined : sources.countRequest(projectId, ip, nowMs);
-  const judgement = sources.judgeSignature({
-    headers,
-    isPartial: !isAsReceived || headers.length >= limits.requestHeadersMax,
-    authority,
-    method: context.method,
-    path: target,
-    ip: context.ip,
-    projectId,
-    nowMs,
-    ...(isForeign !== undefined && { isForeign: () => isForeign(context.host) }),
-  });
+  const judgement =
+    memo?.maySign === false
+      ? unsigned
+      : sources.judgeSignature({
+          headers,
+          isPartial: !isAsReceived || headers.length >= limits.requestHeadersMax,
+          authority,
+          method: context.method,
+          path: target,
+          ip: context.ip,
+          projectId,
+          nowMs,
+          ...(isForeign !== undefined && { isForeign: () => isForeign(context.host) }),
+        });
   const identity = sources.identities.peek(ip, userAgent);
   const conclude = (
     { signature, agent }: SignatureJudgement,
     { verifiedBot, crawlerClaim }: VisitorIdentity,
   ): ExaminedRequest => {
-    const declaredBot = sources.declaredBot(userAgent) ?? null;
+    const declaredBot = declaredBotOf(
+      sources.declaredBots(),
+      userAgent,
+      context.userAgent === undefined ? undefined : memo,
+    );
     // Of headers that nobody told nothing can be said.
     const scored = hasHeaders
       ? sources.score(request, { declaredBot, crawlerClaim, signature, visit: visit?.evidence ?? noVisitEvidence })
@@ -101,6 +115,14 @@ export function examine(
 }
 
 const neutral: RequestScore = { score: null, detectionIds: [] };
+const unsigned: SignatureJudgement = Object.freeze({ signature: "none" });
+
+/** `memo` is that of the lines that the user agent is from; undefined for others. */
+function declaredBotOf(bots: DeclaredBotLookup, userAgent: string, memo: HeaderMemo | undefined): DeclaredBot | null {
+  if (memo === undefined) return bots.of(userAgent) ?? null;
+  if (memo.declared?.by !== bots) memo.declared = { by: bots, bot: bots.of(userAgent) };
+  return memo.declared.bot ?? null;
+}
 
 /** What is found within `limits.requestDnsMs`; else what is known now: DNS goes on, and a later request has its answer. */
 function inTime(found: Promise<VisitorIdentity>, known: VisitorIdentity): Promise<VisitorIdentity> {

@@ -42,12 +42,13 @@ import { verifiedBotsRoute } from "../http/handlers/control-plane/verified-bots.
 import { challengePageRoute } from "../http/handlers/data-plane/challenge-page.js";
 import { challengeRoutes } from "../http/handlers/data-plane/challenges.js";
 import { forwardAuthRoutes } from "../http/handlers/data-plane/forward-auth.js";
+import type { Trimming } from "../http/handlers/data-plane/header-lines.js";
 import { ingestRoutes } from "../http/handlers/data-plane/ingest.js";
+import { KnownHeaders } from "../http/handlers/data-plane/known-headers.js";
 import { loggedInRoute } from "../http/handlers/data-plane/logged-in.js";
 import { requestVerdictRoute } from "../http/handlers/data-plane/request-verdict.js";
 import { startTicketRoutes } from "../http/handlers/data-plane/start-tickets.js";
 import { verdictRoute } from "../http/handlers/data-plane/verdict.js";
-import type { Trimming } from "../http/handlers/data-plane/verdict-body.js";
 import { healthRoutes } from "../http/handlers/pages/pages.js";
 import type { Route } from "../http/route.js";
 import type { IngestQueue } from "../ingest/queue.js";
@@ -136,6 +137,7 @@ function dataPlaneRoutes({ thread, controlPlane, visitors, recording, verdicts, 
       credentials,
       requestVerdicts,
       canonicalIp,
+      knownHeaders: new KnownHeaders(),
       onTrimmed,
       onTick: () => reads.begin(),
       onBlocked,

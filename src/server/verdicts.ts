@@ -138,7 +138,7 @@ function whatVerdictsRead(
 /** The visit's side of a question. `kept`: the token that came back. */
 function askedVisit(
   projectId: number,
-  { request: { context, headers }, target, isAskedAgain }: VerdictQuestion,
+  { request: { context, headers, memo }, target, isAskedAgain }: VerdictQuestion,
   kept: string | null,
   given: string | null,
   state: ScoredState | null,
@@ -149,7 +149,7 @@ function askedVisit(
     userAgent: context.userAgent ?? state?.last.userAgent ?? "",
     token: kept,
     given,
-    isNavigation: isNavigationOf(headers),
+    isNavigation: memo?.isNavigation ?? isNavigationOf(headers),
     method: context.method,
     path: context.path,
     target,

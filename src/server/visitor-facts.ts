@@ -51,7 +51,7 @@ export function buildVisitorFacts(thread: ThreadContext) {
   const { signedAgents, judgeSignature, agentRefresh } = buildSignedAgents(thread);
   const requestRates = new RequestRates(shared.requestRates);
   const examiner: ExaminerSources = {
-    declaredBot: declaredBotOf,
+    declaredBots,
     identities,
     judgeSignature,
     countRequest: (projectId, ip, nowMs) => requestRates.count(projectId, ip, nowMs),

@@ -23,7 +23,7 @@ import { json, type Reply, refusal } from "../../reply.js";
 import type { PublicRoute, RawRoute } from "../../route.js";
 import { cors, preflightRoute } from "./cors.js";
 import { forwardedQuestion } from "./forwarded-request.js";
-import { untrimmed } from "./verdict-body.js";
+import { untrimmed } from "./header-lines.js";
 
 /** What both calls need; `onFailure` is called with errors that were answered 500. */
 export interface ChallengeServices {

@@ -28,10 +28,10 @@ import { bearerOf, type Exchange } from "../../exchange.js";
 import type { Reply } from "../../reply.js";
 import type { RawRoute } from "../../route.js";
 import { forwardedQuestion } from "./forwarded-request.js";
+import { type Trimming, untrimmed } from "./header-lines.js";
 import { type AskedFor, type Dialect, dialects, type Question } from "./proxy-dialects.js";
 import { goodHost, goodMethod } from "./request-context.js";
 import type { OnBlocked } from "./verdict.js";
-import { type Trimming, untrimmed } from "./verdict-body.js";
 
 /** Why no visitor was judged; a value of `X-Verdict-Error`. */
 export type ForwardAuthError = "unauthenticated" | "no_active_subscription" | "internal";

@@ -1,7 +1,7 @@
 /** Turns a visitor's request, as a proxy passes it on to forward-auth, into the question for a verdict. */
 import type { VerdictQuestion } from "../../../contract/judged-request.js";
 import type { RequestContext } from "../../../contract/verdict.js";
-import { HeaderCollector, type Trimming } from "./verdict-body.js";
+import { HeaderCollector, type Trimming } from "./header-lines.js";
 
 /** Headers that the proxy creates itself, and headers with its key. */
 const ofProxy: ReadonlySet<string> = new Set([

@@ -15,15 +15,18 @@ import {
 import type { Exchange } from "../../exchange.js";
 import { type Reply, refusal } from "../../reply.js";
 import type { RawRoute } from "../../route.js";
+import type { Trimming } from "./header-lines.js";
 import { type KeyedBodyServices, readKeyedBody } from "./keyed-body.js";
+import type { KnownHeaders } from "./known-headers.js";
 import type { OnBlocked } from "./verdict.js";
-import { decodeVerdictBody, type Trimming } from "./verdict-body.js";
+import { decodeVerdictBody } from "./verdict-body.js";
 
 /** What the call needs to judge a request, and what it reports. */
 export interface RequestVerdictServices extends KeyedBodyServices {
   readonly requestVerdicts: RequestVerdicts;
   /** Returns the canonical text of an address, or undefined for any other text. */
   readonly canonicalIp: (text: string) => string | undefined;
+  readonly knownHeaders: KnownHeaders;
   /** Called for every request, with what was trimmed from it. */
   readonly onTrimmed: (trimming: Trimming) => void;
   readonly onBlocked: OnBlocked;
@@ -76,7 +79,7 @@ function answer(
   { project }: AuthenticatedKey,
   bytes: Buffer,
 ): void {
-  const question = decodeVerdictBody(bytes, services.canonicalIp);
+  const question = decodeVerdictBody(bytes, services.canonicalIp, services.knownHeaders);
   if (question instanceof Refusal) {
     exchange.send(refusal(question));
     return;
