@@ -366,7 +366,7 @@ export const specTable: readonly SpecRow[] = [
   ["requests 3", "blocks have session_token null, one a rule, address and minute, with a count", judged, "blocks without a session are recorded once a rule, address and minute, those of sessions as always"],
   ["requests 3", "a count is visible soon", forwarded, "what each thread counted of a block is seen, whichever is asked"],
   ["requests 3", "a listed address is verified without a session", judged, "an address of the verified-bot list is verified without a session"],
-  ["requests 3", "so is one that DNS proves", "test/http/verified-address.test.ts", "a request of an address that DNS proves is verified without a session"],
+  ["requests 3", "so is one that DNS proves", "test/http/verified-address.drill.test.ts", "a request of an address that DNS proves is verified without a session"],
   ["requests 3", "two contradictions are a bot band", dishonest, "a set of headers that contradicts itself in two or more ways is a bot, however it is told of"],
   ["requests 3", "one alone may stay above T", honest, "one oddity alone stays above the threshold"],
   ["requests 3", "no honest browser falls below T, whatever it asks for", honest, "captured requests of real browsers fire nothing"],
