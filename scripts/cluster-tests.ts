@@ -32,6 +32,7 @@ export const leftOut: Readonly<Record<string, string>> = {
   "drills/": "starts clusters of its own",
   "docs/": "its subject is the documentation, whose commands name one host or start their own clusters",
   "browsers/": ofBrowsers,
+  "ledger/": "`cluster-store/ledger` runs the same on a cluster",
   "resilience/backup": "copies the files of one host: `drills/cluster-commands` copies a cluster's configuration",
   "resilience/clock": ofOneHost,
   "resilience/crash": ofOneHost,

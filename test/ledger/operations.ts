@@ -1,0 +1,86 @@
+/** What is done to a store by the suite that both stores have to pass: random operations of several tenants. Pure. */
+import fc from "fast-check";
+
+/** Tenants of a run. Their batches come mixed, in the same groups. */
+export const tenantCount = 3;
+/** Marks that a tenant may have, and sessions with a timeline: so few that runs reach them. */
+export const marksMax = 3;
+export const timelinesMax = 4;
+
+/** A batch. Sessions are named by number: of those that the run has made so far, counted around. */
+export interface PlannedBatch {
+  readonly tenant: number;
+  /** Whose token it sends; null: none. It may be another tenant's. */
+  readonly session: number | null;
+  /** The number of its `Idempotency-Key`; null: none. */
+  readonly key: number | null;
+  /** Batches of one number have the same request ids. */
+  readonly ids: number;
+  readonly events: number;
+  /** How long ago it came. */
+  readonly minutesAgo: number;
+}
+
+/** One step of a run. */
+export type Operation =
+  /** Two scoring threads commit a group each, at once where the store can. */
+  | { readonly do: "commit"; readonly batches: readonly PlannedBatch[]; readonly beside: readonly PlannedBatch[] }
+  | { readonly do: "change"; readonly session: number; readonly nonce: number }
+  | { readonly do: "mark"; readonly session: number; readonly isOwn: boolean }
+  | { readonly do: "unmark"; readonly session: number }
+  | { readonly do: "timeline"; readonly sessions: readonly number[] }
+  | { readonly do: "block"; readonly session: number; readonly blocks: number }
+  | { readonly do: "count"; readonly tenant: number; readonly hoursAgo: number; readonly verdicts: number }
+  | { readonly do: "erase"; readonly session: number; readonly isOwn: boolean }
+  /** Removes sessions that were last seen more than so long ago. */
+  | { readonly do: "sweep"; readonly minutes: number }
+  | { readonly do: "restart" };
+
+const session = fc.nat({ max: 30 });
+const tenant = fc.nat({ max: tenantCount - 1 });
+
+const plannedBatch: fc.Arbitrary<PlannedBatch> = fc.record({
+  tenant,
+  // Few sessions get most batches, so that each meets its own again, also in the same group.
+  session: fc.oneof(
+    { weight: 2, arbitrary: fc.constant(null) },
+    { weight: 3, arbitrary: fc.nat({ max: 3 }) },
+    { weight: 1, arbitrary: session },
+  ),
+  key: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.nat({ max: 3 }) }),
+  ids: fc.nat({ max: 12 }),
+  events: fc.integer({ min: 1, max: 3 }),
+  minutesAgo: fc.constantFrom(0, 0, 0, 30, 90),
+});
+
+const group = fc.array(plannedBatch, { minLength: 1, maxLength: 12 });
+const isOwn = fc.boolean();
+
+const commit: fc.Arbitrary<Operation> = fc.record({
+  do: fc.constant("commit" as const),
+  batches: group,
+  beside: fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: group }),
+});
+
+const others: fc.Arbitrary<Operation> = fc.oneof(
+  fc.record({ do: fc.constant("change" as const), session, nonce: fc.nat({ max: 4 }) }),
+  fc.record({ do: fc.constant("mark" as const), session, isOwn }),
+  fc.record({ do: fc.constant("unmark" as const), session }),
+  fc.record({ do: fc.constant("timeline" as const), sessions: fc.array(session, { minLength: 1, maxLength: 6 }) }),
+  fc.record({ do: fc.constant("block" as const), session, blocks: fc.integer({ min: 1, max: 4 }) }),
+  fc.record({
+    do: fc.constant("count" as const),
+    tenant,
+    hoursAgo: fc.nat({ max: 2 }),
+    verdicts: fc.integer({ min: 1, max: 9 }),
+  }),
+  fc.record({ do: fc.constant("erase" as const), session, isOwn }),
+  fc.record({ do: fc.constant("sweep" as const), minutes: fc.constantFrom(20, 60) }),
+  fc.constant({ do: "restart" as const }),
+);
+
+/** A run. */
+export const operations: fc.Arbitrary<readonly Operation[]> = fc.array(
+  fc.oneof({ weight: 1, arbitrary: commit }, { weight: 1, arbitrary: others }),
+  { minLength: 4, maxLength: 24, size: "max" },
+);
