@@ -24,6 +24,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -989,21 +990,50 @@ type Pages struct {
 	ContentSecurityPolicy string
 }
 
-var builtInTexts = map[string]Texts{
-	"block": {
-		"Access denied", "This request looks automated, so it was not let through.",
-		"If you think this is a mistake, contact the site's support and give them the reference below.",
-	},
-	"challenge": {
-		"Please confirm that you are a person", "This request may be automated, and this page could not confirm otherwise.",
-		"Reload the page to try again. If that does not help, give the site's support the reference below.",
-	},
+// In English here; verdictd gives this file out with all the languages of its own pages.
+const builtInPages = `{"style":":root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:15vh auto;padding:0 1rem;overflow-wrap:anywhere}code{user-select:all}","policy":"default-src 'none'; style-src 'sha256-O7ULQecj8dvh6R4CuKG8LlK7Wc23W+KS/mxlc0LcKp4='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'","texts":{"en":{"block":{"title":"Access denied","message":"This request looks automated, so it was not let through.","contact":"If you think this is a mistake, contact the site's support and give them the reference below."},"challenge":{"title":"Please confirm that you are a person","message":"This request may be automated, and this page could not confirm otherwise.","contact":"Reload the page to try again. If that does not help, give the site's support the reference below."},"reference":"Reference:"}}}`
+
+type language struct {
+	Block, Challenge Texts
+	Reference        string
 }
 
-const (
-	style  = "body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:15vh auto;padding:0 1rem}code{user-select:all}"
-	policy = "default-src 'none'; style-src 'sha256-Hw2Kid0Y0Msm3EIItaiyVf+1DTMkRTCpbbNy96Nce0k='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
+var builtIn = func() (pages struct {
+	Style, Policy string
+	Texts         map[string]language
+}) {
+	if err := json.Unmarshal([]byte(builtInPages), &pages); err != nil {
+		panic(err)
+	}
+	return pages
+}()
+
+var weightForm = regexp.MustCompile(`^\s*q=([01](?:\.[0-9]{0,3})?)\s*$`)
+
+func pageLanguage(acceptLanguage string) string {
+	best, bestQuality := "en", 0.0
+	if len(acceptLanguage) > 512 {
+		acceptLanguage = acceptLanguage[:512]
+	}
+	for at, item := range strings.Split(acceptLanguage, ",") {
+		if at == 20 {
+			break
+		}
+		parts := strings.Split(strings.ToLower(strings.TrimSpace(item)), ";")
+		name, _, _ := strings.Cut(parts[0], "-")
+		quality := 1.0
+		for _, each := range parts[1:] {
+			if weight := weightForm.FindStringSubmatch(each); weight != nil {
+				quality, _ = strconv.ParseFloat(weight[1], 64)
+				break
+			}
+		}
+		if _, isKnown := builtIn.Texts[strings.TrimSpace(name)]; isKnown && quality > bestQuality {
+			best, bestQuality = strings.TrimSpace(name), quality
+		}
+	}
+	return best
+}
 
 var (
 	escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")
@@ -1018,16 +1048,25 @@ func orElse(value, other string) string {
 }
 
 // denial is the answer for a visitor who is refused: a page for browsers, else JSON; nothing that would help a bot.
-func denial(kind, id, accept string, pages Pages) *Page {
+func denial(kind, id, accept string, pages Pages, site, acceptLanguage string) *Page {
 	given := map[string]Texts{"block": pages.Block, "challenge": pages.Challenge}[kind]
-	own := builtInTexts[kind]
+	isPage := strings.Contains(accept, "text/html")
+	// Programs read English, and words of the site's own stand among no other language.
+	spoken := "en"
+	if isPage && given == (Texts{}) {
+		spoken = pageLanguage(acceptLanguage)
+	}
+	own := builtIn.Texts[spoken].Block
+	if kind == "challenge" {
+		own = builtIn.Texts[spoken].Challenge
+	}
 	texts := Texts{orElse(given.Title, own.Title), orElse(given.Message, own.Message), orElse(given.Contact, own.Contact)}
 	if !idForm.MatchString(id) {
 		id = ""
 	}
 	headers := map[string]string{
 		"Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
-		"Referrer-Policy": "no-referrer", "Content-Security-Policy": orElse(pages.ContentSecurityPolicy, policy),
+		"Referrer-Policy": "no-referrer", "Content-Security-Policy": orElse(pages.ContentSecurityPolicy, builtIn.Policy),
 	}
 	if kind == "challenge" {
 		headers["X-Verdict-Action"] = "challenge"
@@ -1035,9 +1074,9 @@ func denial(kind, id, accept string, pages Pages) *Page {
 	if id != "" {
 		headers["X-Verdict-Id"] = id
 	}
-	if strings.Contains(accept, "text/html") {
+	if isPage {
 		headers["Content-Type"] = "text/html; charset=utf-8"
-		return &Page{403, headers, orElse(rendered(kind, id, pages.Render), page(texts, id))}
+		return &Page{403, headers, orElse(rendered(kind, id, pages.Render), page(texts, id, spoken, site))}
 	}
 	body := encoded(struct {
 		Error     string `json:"error"`
@@ -1060,15 +1099,21 @@ func rendered(kind, id string, render func(kind, verdictID string) string) (own 
 	return render(kind, id)
 }
 
-func page(texts Texts, id string) string {
-	reference := ""
+func page(texts Texts, id, spoken, site string) string {
+	reference, name, direction := "", "", "ltr"
+	if spoken == "ar" {
+		direction = "rtl"
+	}
+	if site != "" {
+		name = "<p>" + escapes.Replace(site) + "</p>\n"
+	}
 	if id != "" {
-		reference = "<p>Reference: <code>" + id + "</code></p>\n"
+		reference = "<p>" + builtIn.Texts[spoken].Reference + " <code>" + id + "</code></p>\n"
 	}
 	title, message, contact := escapes.Replace(texts.Title), escapes.Replace(texts.Message), escapes.Replace(texts.Contact)
-	return "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n" +
-		"<meta name=\"robots\" content=\"noindex\">\n<title>" + title + "</title>\n<style>" + style + "</style>\n<main>\n<h1>" + title + "</h1>\n" +
-		"<p>" + message + "</p>\n<p>" + contact + "</p>\n" + reference + "</main>\n</html>\n"
+	return "<!doctype html>\n<html lang=\"" + spoken + "\" dir=\"" + direction + "\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n" +
+		"<meta name=\"robots\" content=\"noindex\">\n<title>" + title + "</title>\n<style>" + builtIn.Style + "</style>\n<main>\n<h1>" + title + "</h1>\n" +
+		name + "<p>" + message + "</p>\n<p>" + contact + "</p>\n" + reference + "</main>\n</html>\n"
 }
 
 // The middleware
@@ -1412,8 +1457,9 @@ const delayedMax = 1000
 // answers does what the verdict asks for, and reports whether the visitor was answered.
 func (g *Guard) answers(writer http.ResponseWriter, request *http.Request, visit *Visit) bool {
 	action, id, accept := visit.Verdict.Action, visit.Verdict.RequestID, request.Header.Get("Accept")
+	site, acceptLanguage := visit.Context.Host, request.Header.Get("Accept-Language")
 	if action == "block" {
-		return send(writer, denial("block", id, accept, g.options.Pages))
+		return send(writer, denial("block", id, accept, g.options.Pages, site, acceptLanguage))
 	}
 	if action == "delay" {
 		g.delay(request)
@@ -1433,7 +1479,7 @@ func (g *Guard) answers(writer http.ResponseWriter, request *http.Request, visit
 	var made *Page
 	switch g.options.Challenge {
 	case "page":
-		made = denial("challenge", id, accept, g.options.Pages)
+		made = denial("challenge", id, accept, g.options.Pages, site, acceptLanguage)
 	case "verdictd":
 		made = g.ownChallenge(request, visit)
 	default:

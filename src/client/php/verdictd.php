@@ -944,22 +944,38 @@ final class Client
 
 // Pages
 
-const TEXTS = [
-    'block' => [
-        'title' => 'Access denied',
-        'message' => 'This request looks automated, so it was not let through.',
-        'contact' => "If you think this is a mistake, contact the site's support and give them the reference below.",
-    ],
-    'challenge' => [
-        'title' => 'Please confirm that you are a person',
-        'message' => 'This request may be automated, and this page could not confirm otherwise.',
-        'contact' => "Reload the page to try again. If that does not help, give the site's support the reference below.",
-    ],
-];
+// In English here; verdictd gives this file out with all the languages of its own pages.
+const BUILT_IN = <<<'JSON'
+{"style":":root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:15vh auto;padding:0 1rem;overflow-wrap:anywhere}code{user-select:all}","policy":"default-src 'none'; style-src 'sha256-O7ULQecj8dvh6R4CuKG8LlK7Wc23W+KS/mxlc0LcKp4='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'","texts":{"en":{"block":{"title":"Access denied","message":"This request looks automated, so it was not let through.","contact":"If you think this is a mistake, contact the site's support and give them the reference below."},"challenge":{"title":"Please confirm that you are a person","message":"This request may be automated, and this page could not confirm otherwise.","contact":"Reload the page to try again. If that does not help, give the site's support the reference below."},"reference":"Reference:"}}}
+JSON;
 const CODES = ['block' => 'REQUEST_BLOCKED', 'challenge' => 'CHALLENGE_REQUIRED'];
-const STYLE = 'body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:15vh auto;padding:0 1rem}code{user-select:all}';
-const POLICY =
-    "default-src 'none'; style-src 'sha256-Hw2Kid0Y0Msm3EIItaiyVf+1DTMkRTCpbbNy96Nce0k='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** @return array{style: string, policy: string, texts: array<string, array<string, mixed>>} */
+function builtIn(): array
+{
+    static $pages = null;
+    return $pages ??= json_decode(BUILT_IN, true);
+}
+
+function pageLanguage(string $acceptLanguage): string
+{
+    [$best, $bestQuality] = ['en', 0.0];
+    foreach (array_slice(explode(',', substr($acceptLanguage, 0, 512)), 0, 20) as $item) {
+        $parameters = explode(';', strtolower(trim($item)));
+        $language = trim(explode('-', array_shift($parameters))[0]);
+        $quality = 1.0;
+        foreach ($parameters as $each) {
+            if (preg_match('/^\s*q=([01](?:\.[0-9]{0,3})?)\s*$/D', $each, $weight)) {
+                $quality = (float) $weight[1];
+                break;
+            }
+        }
+        if (isset(builtIn()['texts'][$language]) && $quality > $bestQuality) {
+            [$best, $bestQuality] = [$language, $quality];
+        }
+    }
+    return $best;
+}
 
 function escape(string $text): string
 {
@@ -971,17 +987,20 @@ function escape(string $text): string
  *
  * @param array<string, mixed> $pages
  */
-function denial(string $kind, string $verdictId, string $accept, array $pages): Response
+function denial(string $kind, string $verdictId, string $accept, array $pages, string $site = '', string $acceptLanguage = ''): Response
 {
     $isPage = str_contains($accept, 'text/html');
-    $texts = ($pages[$kind] ?? []) + TEXTS[$kind];
+    $given = array_filter($pages[$kind] ?? [], fn ($text) => $text !== null);
+    // Programs read English, and words of the site's own stand among no other language.
+    $language = $isPage && $given === [] ? pageLanguage($acceptLanguage) : 'en';
+    $texts = $given + builtIn()['texts'][$language][$kind];
     $id = preg_match('/^[A-Za-z0-9_-]{1,128}$/D', $verdictId) ? $verdictId : '';
     $headers = [
         'Content-Type' => $isPage ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8',
         'Cache-Control' => 'no-store',
         'X-Content-Type-Options' => 'nosniff',
         'Referrer-Policy' => 'no-referrer',
-        'Content-Security-Policy' => $pages['contentSecurityPolicy'] ?? POLICY,
+        'Content-Security-Policy' => $pages['contentSecurityPolicy'] ?? builtIn()['policy'],
     ];
     $headers += $kind === 'challenge' ? ['X-Verdict-Action' => 'challenge'] : [];
     $headers += $id === '' ? [] : ['X-Verdict-Id' => $id];
@@ -994,17 +1013,19 @@ function denial(string $kind, string $verdictId, string $accept, array $pages): 
     } catch (\Throwable) {
         $own = null;
     }
-    return new Response(403, $headers, is_string($own) ? $own : page($texts, $id));
+    return new Response(403, $headers, is_string($own) ? $own : page($texts, $id, $language, $site));
 }
 
 /** @param array<string, string> $texts */
-function page(array $texts, string $id): string
+function page(array $texts, string $id, string $language, string $site): string
 {
-    $reference = $id === '' ? '' : '<p>Reference: <code>' . escape($id) . "</code></p>\n";
+    $name = $site === '' ? '' : '<p>' . escape($site) . "</p>\n";
+    $direction = $language === 'ar' ? 'rtl' : 'ltr';
+    $reference = $id === '' ? '' : '<p>' . builtIn()['texts'][$language]['reference'] . ' <code>' . escape($id) . "</code></p>\n";
     [$title, $message, $contact] = [escape($texts['title']), escape($texts['message']), escape($texts['contact'])];
-    return "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"
-        . "<meta name=\"robots\" content=\"noindex\">\n<title>$title</title>\n<style>" . STYLE . "</style>\n<main>\n<h1>$title</h1>\n"
-        . "<p>$message</p>\n<p>$contact</p>\n$reference</main>\n</html>\n";
+    return "<!doctype html>\n<html lang=\"$language\" dir=\"$direction\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"
+        . "<meta name=\"robots\" content=\"noindex\">\n<title>$title</title>\n<style>" . builtIn()['style'] . "</style>\n<main>\n<h1>$title</h1>\n"
+        . "$name<p>$message</p>\n<p>$contact</p>\n$reference</main>\n</html>\n";
 }
 
 /** An answer in full. */
@@ -1260,8 +1281,9 @@ final class Guard
         [$action, $id] = [$visit->verdict->action, $visit->verdict->requestId ?? ''];
         $accept = $seen->header('accept');
         $pages = $this->options['pages'] ?? [];
+        [$site, $language] = [$visit->context['host'] ?? '', $seen->header('accept-language')];
         if ($action === 'block') {
-            return denial('block', $id, $accept, $pages);
+            return denial('block', $id, $accept, $pages, $site, $language);
         }
         if ($action === 'delay') {
             usleep((int) ($this->delayMs * 1000));
@@ -1290,7 +1312,7 @@ final class Guard
             return null;
         }
         // Without a page to show, nobody is kept out: the failure was reported.
-        $page = $this->challenge === 'page' ? denial('challenge', $id, $accept, $pages) : $this->ownChallenge($visit, $seen, $id);
+        $page = $this->challenge === 'page' ? denial('challenge', $id, $accept, $pages, $site, $language) : $this->ownChallenge($visit, $seen, $id);
         $reloads = $page === null || $visit->purpose === '' ? [] : ['X-Action-Redirect' => "{$visit->purpose};replace"];
         return $page === null ? null : new Response($page->status, $page->headers + $reloads, $page->body);
     }

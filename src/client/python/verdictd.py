@@ -833,23 +833,9 @@ class Client:
 # Pages
 
 
-_TEXTS = {
-    "block": {
-        "title": "Access denied",
-        "message": "This request looks automated, so it was not let through.",
-        "contact": "If you think this is a mistake, contact the site's support and give them the reference below.",
-    },
-    "challenge": {
-        "title": "Please confirm that you are a person",
-        "message": "This request may be automated, and this page could not confirm otherwise.",
-        "contact": "Reload the page to try again. If that does not help, give the site's support the reference below.",
-    },
-}
+# In English here; verdictd gives this file out with all the languages of its own pages.
+_BUILT_IN = json.loads(r"""{"style":":root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:15vh auto;padding:0 1rem;overflow-wrap:anywhere}code{user-select:all}","policy":"default-src 'none'; style-src 'sha256-O7ULQecj8dvh6R4CuKG8LlK7Wc23W+KS/mxlc0LcKp4='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'","texts":{"en":{"block":{"title":"Access denied","message":"This request looks automated, so it was not let through.","contact":"If you think this is a mistake, contact the site's support and give them the reference below."},"challenge":{"title":"Please confirm that you are a person","message":"This request may be automated, and this page could not confirm otherwise.","contact":"Reload the page to try again. If that does not help, give the site's support the reference below."},"reference":"Reference:"}}}""")
 _CODES = {"block": "REQUEST_BLOCKED", "challenge": "CHALLENGE_REQUIRED"}
-_STYLE = "body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:15vh auto;padding:0 1rem}code{user-select:all}"
-_POLICY = (
-    "default-src 'none'; style-src 'sha256-Hw2Kid0Y0Msm3EIItaiyVf+1DTMkRTCpbbNy96Nce0k='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
 
 
 def _escape(text):
@@ -858,17 +844,32 @@ def _escape(text):
     return text
 
 
-def _denial(kind, verdict_id, accept, pages):
+def _page_language(accept_language):
+    best, best_quality = "en", 0.0
+    for item in accept_language[:512].split(",")[:20]:
+        language, *parameters = item.strip().lower().split(";")
+        language = language.split("-")[0].strip()
+        weights = (re.fullmatch(r"\s*q=([01](?:\.[0-9]{0,3})?)\s*", each) for each in parameters)
+        quality = next((float(weight[1]) for weight in weights if weight), 1.0)
+        if language in _BUILT_IN["texts"] and quality > best_quality:
+            best, best_quality = language, quality
+    return best
+
+
+def _denial(kind, verdict_id, accept, pages, site="", accept_language=""):
     """(status, headers, body) for a visitor who is refused: a page for browsers, else JSON; nothing that would help a bot."""
     is_page = "text/html" in accept
-    texts = {**_TEXTS[kind], **(pages.get(kind) or {})}
+    given = {name: text for name, text in (pages.get(kind) or {}).items() if text is not None}
+    # Programs read English, and words of the site's own stand among no other language.
+    language = _page_language(accept_language) if is_page and not given else "en"
+    texts = {**_BUILT_IN["texts"][language][kind], **given}
     id = verdict_id if re.fullmatch(r"[A-Za-z0-9_-]{1,128}", verdict_id) else ""
     headers = [
         ("Content-Type", "text/html; charset=utf-8" if is_page else "application/json; charset=utf-8"),
         ("Cache-Control", "no-store"),
         ("X-Content-Type-Options", "nosniff"),
         ("Referrer-Policy", "no-referrer"),
-        ("Content-Security-Policy", pages.get("content_security_policy", _POLICY)),
+        ("Content-Security-Policy", pages.get("content_security_policy", _BUILT_IN["policy"])),
     ]
     if kind == "challenge":
         headers.append(("X-Verdict-Action", "challenge"))
@@ -881,16 +882,18 @@ def _denial(kind, verdict_id, accept, pages):
         own = pages["render"]({"kind": kind, "verdict_id": id}) if pages.get("render") else None
     except Exception:
         own = None
-    return 403, headers, own if isinstance(own, str) else _page(texts, id)
+    return 403, headers, own if isinstance(own, str) else _page(texts, id, language, site)
 
 
-def _page(texts, id):
-    reference = f"<p>Reference: <code>{_escape(id)}</code></p>\n" if id else ""
+def _page(texts, id, language, site):
+    reference = f"<p>{_BUILT_IN['texts'][language]['reference']} <code>{_escape(id)}</code></p>\n" if id else ""
+    name = f"<p>{_escape(site)}</p>\n" if site else ""
+    direction = "rtl" if language == "ar" else "ltr"
     title, message, contact = (_escape(texts[name]) for name in ("title", "message", "contact"))
     return (
-        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width">\n'
-        f'<meta name="robots" content="noindex">\n<title>{title}</title>\n<style>{_STYLE}</style>\n<main>\n<h1>{title}</h1>\n'
-        f"<p>{message}</p>\n<p>{contact}</p>\n{reference}</main>\n</html>\n"
+        f'<!doctype html>\n<html lang="{language}" dir="{direction}">\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width">\n'
+        f'<meta name="robots" content="noindex">\n<title>{title}</title>\n<style>{_BUILT_IN["style"]}</style>\n<main>\n<h1>{title}</h1>\n'
+        f"{name}<p>{message}</p>\n<p>{contact}</p>\n{reference}</main>\n</html>\n"
     )
 
 
@@ -1123,8 +1126,9 @@ class _Guard:
     async def step(self, io, visit, accept, accept_language):
         """None: go on; "challenge": ask the hook; else (status, headers, body). The delay is over by then."""
         action, id = visit.verdict.action, visit.verdict.request_id or ""
+        site = visit.context.get("host", "")
         if action == "block":
-            return _denial("block", id, accept, self.pages)
+            return _denial("block", id, accept, self.pages, site, accept_language)
         if action == "delay":
             await self._delay(io)
         if action != "challenge":
@@ -1135,7 +1139,7 @@ class _Guard:
         if callable(self.challenge):
             return "challenge"
         if self.challenge == "page":
-            page = _denial("challenge", id, accept, self.pages)
+            page = _denial("challenge", id, accept, self.pages, site, accept_language)
         elif self.challenge == "verdictd":
             request = {name: visit.context[name] for name in ("method", "host") if name in visit.context}
             request["headers"] = [["Accept", accept[:512]], ["Accept-Language", accept_language[:512]]]
