@@ -81,6 +81,8 @@ export interface GuardOptions<Challenge> {
   readonly siteKey?: string | undefined;
   /** Where visitors' browsers find `/sdk.js` and `/challenge.js`: an origin; default the site's own, as the proxies' recipes serve them. */
   readonly scriptOrigin?: string | undefined;
+  /** What your proxy has put before verdictd's paths there, such as `/bots`; default nothing. */
+  readonly pathPrefix?: string | undefined;
   /** Words and looks of the built-in pages. */
   readonly pages?: DenialPages | undefined;
   /** Told of every request that was asked about, with its context and verdict: for logs and metrics. It is not waited for. */
@@ -140,6 +142,7 @@ const optionNames: Readonly<Record<keyof GuardOptions<unknown> | AdapterOption, 
   challenge: true,
   siteKey: true,
   scriptOrigin: true,
+  pathPrefix: true,
   pages: true,
   onVerdict: true,
   clientIp: true,
@@ -176,7 +179,7 @@ export class Guard<Challenge> {
   readonly #cookieName: string;
   readonly #headerName: string;
   /** Null unless challenges are verdictd's own. */
-  readonly #page: { readonly siteKey: string; readonly scriptOrigin: string } | null;
+  readonly #page: { readonly siteKey: string; readonly scriptOrigin: string; readonly pathPrefix: string } | null;
   readonly #delayMs: number;
   /** Null: as the framework says. */
   readonly #routerIgnores: readonly RouterIgnores[] | null;
@@ -400,7 +403,8 @@ function checkedPage({
   challenge,
   siteKey,
   scriptOrigin = "",
-}: Pick<GuardOptions<unknown>, "challenge" | "siteKey" | "scriptOrigin">) {
+  pathPrefix = "",
+}: Pick<GuardOptions<unknown>, "challenge" | "siteKey" | "scriptOrigin" | "pathPrefix">) {
   if (challenge !== undefined && typeof challenge !== "function" && !isChallengeWord(challenge)) {
     const given = String(challenge);
     // Words of other products and of verdictd's own actions, which edit distance would not find.
@@ -415,7 +419,8 @@ function checkedPage({
   if (scriptOrigin !== "" && !/^https?:\/\/[^/]/.test(scriptOrigin)) {
     throw new TypeError("scriptOrigin: expected an origin such as https://verdictd.example");
   }
-  return challenge === "verdictd" && siteKey !== undefined ? { siteKey, scriptOrigin } : null;
+  if (!/^(?:\/[\w.~-]+)*$/.test(pathPrefix)) throw new TypeError("pathPrefix: expected a path such as /bots");
+  return challenge === "verdictd" && siteKey !== undefined ? { siteKey, scriptOrigin, pathPrefix } : null;
 }
 
 const challengeWords = ["allow", "page", "verdictd"] as const;

@@ -59,6 +59,8 @@ t.test("the challenge is turned on by keyboard, and what the server refuses is t
   t.match((await asked("GET", "challenge")).json, { enabled: false }, "nothing was stored");
   await keyboard.press("Control+A");
   await keyboard.type("45");
+  await card.getByLabel("Origin of the script").fill("https://bots.example");
+  await card.getByLabel("Path before it").fill("/bots");
   await desk.tabTo("Save challenge");
   await keyboard.press("Enter");
   await card.getByRole("status").getByText("Saved: the challenge is on.").waitFor();
@@ -67,8 +69,8 @@ t.test("the challenge is turned on by keyboard, and what the server refuses is t
     difficulty: "low",
     clearance_minutes: 45,
     clearance_networks: 4,
-    script_origin: "",
-    path_prefix: "",
+    script_origin: "https://bots.example",
+    path_prefix: "/bots",
   });
   for (const colorScheme of ["dark", "light"] as const) {
     await page.emulateMedia({ colorScheme });
@@ -83,8 +85,8 @@ t.test("the challenge is turned on by keyboard, and what the server refuses is t
     difficulty: "low",
     clearance_minutes: 45,
     clearance_networks: 4,
-    script_origin: "",
-    path_prefix: "",
+    script_origin: "https://bots.example",
+    path_prefix: "/bots",
   });
   await desk.go("Rules");
   await desk.says(/Pass rate: not counted, because verdictd’s own challenge is/);

@@ -44,6 +44,7 @@ const mistakes: readonly (readonly [options: unknown, message: string])[] = [
   ],
   [{ client, delayMs: "1s" }, "delayMs: expected 0 to 10000 ms"],
   [{ client, siteKey: "sk_test" }, "siteKey: expected the project's site key (pk_…), which the challenge page carries"],
+  [{ client, pathPrefix: "bots" }, "pathPrefix: expected a path such as /bots"],
   [{ client, scriptOrigin: "verdictd.example" }, "scriptOrigin: expected an origin such as https://verdictd.example"],
   [{ client, skipStatic: "yes" }, "skipStatic: expected true or false"],
   [{ client, pages: "<h1>No</h1>" }, "pages: expected an object of options"],

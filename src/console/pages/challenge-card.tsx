@@ -1,7 +1,7 @@
-/** Settings of verdictd's own challenge: on or off, how hard it is, how long a pass holds. */
+/** Settings of verdictd's own challenge: on or off, how hard it is, how long a pass holds, where its script is. */
 import type { ChallengeDifficulty } from "../../contract/challenge.js";
 import type { ProjectPageProperties } from "../page-properties.js";
-import { CheckField, ChoiceField, NumberField, SettingsCard } from "./settings-card.js";
+import { CheckField, ChoiceField, NumberField, SettingsCard, TextField } from "./settings-card.js";
 
 const difficultyWords: Readonly<Record<ChallengeDifficulty, string>> = {
   low: "Low: about 0.3 seconds on a five-year-old phone",
@@ -9,7 +9,7 @@ const difficultyWords: Readonly<Record<ChallengeDifficulty, string>> = {
   high: "High: about 4 seconds",
 };
 
-/** The card of the page Settings with the switch, the difficulty, and the minutes that a pass is valid (1 to 1440). */
+/** The card of the page Settings with the switch, the difficulty, what a pass is valid for, and where browsers find the script. */
 export function ChallengeCard({ api, project }: ProjectPageProperties) {
   return (
     <SettingsCard
@@ -53,6 +53,18 @@ export function ChallengeCard({ api, project }: ProjectPageProperties) {
             max={16}
             value={draft.clearance_networks}
             onChange={(clearance_networks) => change({ clearance_networks })}
+          />
+          <TextField
+            label="Origin of the script"
+            value={draft.script_origin}
+            onChange={(script_origin) => change({ script_origin })}
+            note="Where visitors’ browsers find /challenge.js, such as https://verdictd.example. Empty: on your own site."
+          />
+          <TextField
+            label="Path before it"
+            value={draft.path_prefix}
+            onChange={(path_prefix) => change({ path_prefix })}
+            note="What your proxy has put before verdictd’s paths there, such as /bots. Empty: nothing."
           />
         </>
       )}

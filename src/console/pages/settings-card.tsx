@@ -138,3 +138,14 @@ export function ChoiceField<Value extends string>(
 export function NumberField({ label, ...field }: FieldProperties<number> & { readonly max: number }) {
   return <Amount label={`${label}, 1 to ${field.max}`} {...field} />;
 }
+
+/** A text in one line; `note` stands below. */
+export function TextField({ label, value, onChange, note }: FieldProperties<string> & { readonly note: string }) {
+  return (
+    <label>
+      <span>{label}</span>
+      <input type="text" value={value} onInput={(event) => onChange(event.currentTarget.value.trim())} />
+      <span class="dim">{note}</span>
+    </label>
+  );
+}
