@@ -11,30 +11,53 @@ const binsOfHour = 12;
 /** Two more than an hour has: the window may touch two bins. */
 const binsKept = binsOfHour + 2;
 
-/** Counts of one value. Slots of minutes and bins are those of `ValueCounts`. */
-class Counts {
-  readonly totals = new Float64Array(windowMinutes);
-  readonly suspicious = new Float64Array(windowMinutes);
-  readonly bins = new Float64Array(binsKept);
-  hour = 0;
+/** Where a row has what: requests and suspicious ones by minute, requests by bin, requests of the present hour. Slots are those of `ValueCounts`. */
+const suspiciousAt = windowMinutes;
+const binsAt = 2 * windowMinutes;
+const hourAt = binsAt + binsKept;
+const rowNumbers = hourAt + 1;
+/** Rows at first; twice as many whenever they are full. */
+const rowsAtFirst = 64;
 
-  get inWindow(): number {
-    return sumOf(this.totals);
+/** Rows of numbers in one array: an object with three arrays for each value costs the path of the answer four times as much. Row 0 is of all requests. */
+class CountRows {
+  numbers = new Float64Array(rowsAtFirst * rowNumbers);
+  readonly #free: number[] = [];
+  #used = 1;
+
+  /** The beginning of an empty row. */
+  add(): number {
+    const free = this.#free.pop();
+    if (free !== undefined) return free;
+    const at = this.#used++ * rowNumbers;
+    if (at >= this.numbers.length) {
+      const grown = new Float64Array(2 * this.numbers.length);
+      grown.set(this.numbers);
+      this.numbers = grown;
+    }
+    return at;
   }
 
-  get suspiciousInWindow(): number {
-    return sumOf(this.suspicious);
+  remove(at: number): void {
+    this.clear(at);
+    this.#free.push(at);
   }
 
-  get isEmpty(): boolean {
-    return this.hour === 0 && sumOf(this.bins) === 0;
+  clear(at: number): void {
+    this.numbers.fill(0, at, at + rowNumbers);
   }
-}
 
-function sumOf(numbers: Float64Array): number {
-  let sum = 0;
-  for (const each of numbers) sum += each;
-  return sum;
+  sum(from: number, count: number): number {
+    const { numbers } = this;
+    let sum = 0;
+    for (let at = from; at < from + count; at++) sum += numbers[at]!;
+    return sum;
+  }
+
+  /** Weight of a row in the last hour. */
+  weight(at: number): number {
+    return this.sum(at + binsAt, binsKept + 1);
+  }
 }
 
 /** A value whose window has many requests. */
@@ -48,9 +71,9 @@ export interface WindowCount {
 
 /** `minute` is a minute since the epoch; counts go to the present one, which `advance` sets. */
 export class ValueCounts {
-  readonly #values = new Map<string, Counts>();
-  /** Of all requests of the project. */
-  readonly #all = new Counts();
+  /** Where the row of each value begins. */
+  readonly #values = new Map<string, number>();
+  #rows = new CountRows();
   #minute: number;
   #firstMinute: number;
 
@@ -71,52 +94,51 @@ export class ValueCounts {
 
   add(keys: readonly string[], isSuspicious: boolean, weight: number): void {
     const slot = this.#minute % windowMinutes;
-    const bin = binOf(this.#minute) % binsKept;
-    this.#count(this.#all, slot, bin, isSuspicious, weight);
+    const bin = binsAt + (binOf(this.#minute) % binsKept);
+    this.#count(allAt, slot, bin, isSuspicious, weight);
     for (const key of keys) {
-      let counts = this.#values.get(key);
-      if (counts === undefined) {
+      let at = this.#values.get(key);
+      if (at === undefined) {
         if (this.#values.size >= 2 * limits.incidentValuesMax) this.#forgetLightest();
-        counts = new Counts();
-        this.#values.set(key, counts);
+        at = this.#rows.add();
+        this.#values.set(key, at);
       }
-      this.#count(counts, slot, bin, isSuspicious, weight);
+      this.#count(at, slot, bin, isSuspicious, weight);
     }
   }
 
-  #count(counts: Counts, slot: number, bin: number, isSuspicious: boolean, weight: number): void {
-    counts.totals[slot]! += weight;
-    if (isSuspicious) counts.suspicious[slot]! += weight;
-    counts.bins[bin]! += weight;
-    counts.hour += weight;
+  #count(at: number, slot: number, bin: number, isSuspicious: boolean, weight: number): void {
+    const { numbers } = this.#rows;
+    numbers[at + slot]! += weight;
+    if (isSuspicious) numbers[at + suspiciousAt + slot]! += weight;
+    numbers[at + bin]! += weight;
+    numbers[at + hourAt]! += weight;
   }
 
   /** Requests of the project in the hour before the window. */
   get beforeWindow(): number {
-    return this.#hourBins(this.#all).reduce((sum, each) => sum + each, 0);
+    return this.#hourBins(allAt).reduce((sum, each) => sum + each, 0);
   }
 
   /** The values with at least so many requests in the last five minutes, the present one included. */
   heavy(least: number): WindowCount[] {
     const found: WindowCount[] = [];
-    for (const [key, counts] of this.#values) {
-      const count = counts.inWindow;
+    for (const [key, at] of this.#values) {
+      const count = this.#rows.sum(at, windowMinutes);
       if (count < least) continue;
-      found.push({ key, count, suspicious: counts.suspiciousInWindow, hourMedian: this.#hourMedian(counts) });
+      const suspicious = this.#rows.sum(at + suspiciousAt, windowMinutes);
+      found.push({ key, count, suspicious, hourMedian: median(this.#hourBins(at)) });
     }
     return found;
   }
 
-  #hourMedian(counts: Counts): number {
-    return median(this.#hourBins(counts));
-  }
-
   /** The bins of the hour before the window, as far back as the project's first request. */
-  #hourBins({ bins }: Counts): number[] {
+  #hourBins(at: number): number[] {
+    const { numbers } = this.#rows;
     const before: number[] = [];
     const last = binOf(this.#minute - windowMinutes + 1) - 1;
     for (let bin = last; bin > last - binsOfHour && bin >= binOf(this.#firstMinute); bin--) {
-      before.push(bins[bin % binsKept]!);
+      before.push(numbers[at + binsAt + (bin % binsKept)]!);
     }
     return before;
   }
@@ -124,16 +146,19 @@ export class ValueCounts {
   /** Counts of the present hour that a baseline can need, by value. */
   hourly(least: number): [key: string, count: number][] {
     const found: [string, number][] = [];
-    for (const [key, { hour }] of this.#values) if (hour >= least) found.push([key, Math.round(hour)]);
+    for (const [key, at] of this.#values) {
+      const hour = this.#rows.numbers[at + hourAt]!;
+      if (hour >= least) found.push([key, Math.round(hour)]);
+    }
     return found.sort((one, other) => other[1] - one[1]).slice(0, limits.incidentHourValuesMax);
   }
 
   /** Goes on from counts of the present hour that were stored before a restart. */
   resume(hourly: readonly (readonly [key: string, count: number])[]): void {
     for (const [key, count] of hourly) {
-      const counts = this.#values.get(key) ?? new Counts();
-      counts.hour += count;
-      this.#values.set(key, counts);
+      const at = this.#values.get(key) ?? this.#rows.add();
+      this.#rows.numbers[at + hourAt]! += count;
+      this.#values.set(key, at);
     }
   }
 
@@ -141,49 +166,58 @@ export class ValueCounts {
   advance(minute: number): void {
     if (minute < this.#minute - windowMinutes) {
       this.#values.clear();
-      this.#clear(this.#all);
+      this.#rows = new CountRows();
       this.#minute = minute;
       this.#firstMinute = minute;
       return;
     }
     if (minute <= this.#minute) return;
     const isNextHour = Math.floor(minute / 60) !== Math.floor(this.#minute / 60);
-    const slots = new Set<number>();
+    // Numbers of a row that begin anew.
+    const ended: number[] = isNextHour ? [hourAt] : [];
     for (let each = Math.max(this.#minute + 1, minute - windowMinutes + 1); each <= minute; each++) {
-      slots.add(each % windowMinutes);
+      ended.push(each % windowMinutes, suspiciousAt + (each % windowMinutes));
     }
-    const bins = new Set<number>();
-    for (let each = Math.max(binOf(this.#minute) + 1, binOf(minute) - binsKept + 1); each <= binOf(minute); each++) {
-      bins.add(each % binsKept);
-    }
-    for (const [key, counts] of [["", this.#all] as const, ...this.#values]) {
-      for (const slot of slots) {
-        counts.totals[slot] = 0;
-        counts.suspicious[slot] = 0;
-      }
-      for (const bin of bins) counts.bins[bin] = 0;
-      if (isNextHour) counts.hour = 0;
-      if (key !== "" && (bins.size > 0 || isNextHour) && counts.isEmpty) this.#values.delete(key);
+    const firstBin = Math.max(binOf(this.#minute) + 1, binOf(minute) - binsKept + 1);
+    for (let each = firstBin; each <= binOf(minute); each++) ended.push(binsAt + (each % binsKept));
+    const mayEmpty = isNextHour || firstBin <= binOf(minute);
+    this.#end(allAt, ended);
+    for (const [key, at] of this.#values) {
+      this.#end(at, ended);
+      if (!mayEmpty || this.#rows.weight(at) !== 0) continue;
+      this.#values.delete(key);
+      this.#rows.remove(at);
     }
     this.#minute = minute;
     if (this.#values.size > limits.incidentValuesMax) this.#forgetLightest();
   }
 
-  #clear(counts: Counts): void {
-    counts.totals.fill(0);
-    counts.suspicious.fill(0);
-    counts.bins.fill(0);
-    counts.hour = 0;
+  #end(at: number, ended: readonly number[]): void {
+    const { numbers } = this.#rows;
+    for (let index = 0; index < ended.length; index++) numbers[at + ended[index]!] = 0;
   }
 
-  /** Keeps the heaviest values of the last hour. */
+  /** Keeps the heaviest values of the last hour; of equals those that came first go. */
   #forgetLightest(): void {
-    const weights = [...this.#values].map(([key, counts]) => ({ key, weight: sumOf(counts.bins) + counts.hour }));
-    weights.sort((one, other) => one.weight - other.weight);
-    for (const { key } of weights.slice(0, Math.max(0, weights.length - limits.incidentValuesMax)))
+    const weights = Float64Array.from(this.#values.values(), (at) => this.#rows.weight(at)).sort();
+    let left = Math.max(0, weights.length - limits.incidentValuesMax);
+    if (left === 0) return;
+    const bound = weights[left - 1]!;
+    const below = weights.indexOf(bound);
+    let equals = left - below;
+    for (const [key, at] of this.#values) {
+      if (left === 0) return;
+      const weight = this.#rows.weight(at);
+      if (weight > bound || (weight === bound && equals-- <= 0)) continue;
+      left--;
       this.#values.delete(key);
+      this.#rows.remove(at);
+    }
   }
 }
+
+/** The row of all requests. */
+const allAt = 0;
 
 function binOf(minute: number): number {
   return Math.floor(minute / windowMinutes);

@@ -147,10 +147,12 @@ class Shard {
     } else head[freeAt] = this.#rows[(row - 1) * this.#rowWords + nextAt]!;
     const at = (row - 1) * this.#rowWords;
     const chain = hash0 & (this.#rowsMax - 1);
-    this.#rows.fill(0, at, at + this.#rowWords);
-    this.#rows[at + hash0At] = hash0;
-    this.#rows[at + hash1At] = hash1;
-    this.#rows[at + nextAt] = this.#chains[chain]!;
+    const rows = this.#rows;
+    // Faster than `fill` for so few.
+    for (let word = at; word < at + this.#rowWords; word++) rows[word] = 0;
+    rows[at + hash0At] = hash0;
+    rows[at + hash1At] = hash1;
+    rows[at + nextAt] = this.#chains[chain]!;
     this.#chains[chain] = row;
     return row;
   }
