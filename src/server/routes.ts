@@ -44,7 +44,7 @@ import { challengeRoutes } from "../http/handlers/data-plane/challenges.js";
 import { forwardAuthRoutes } from "../http/handlers/data-plane/forward-auth.js";
 import type { Trimming } from "../http/handlers/data-plane/header-lines.js";
 import { ingestRoutes } from "../http/handlers/data-plane/ingest.js";
-import { KnownHeaders } from "../http/handlers/data-plane/known-headers.js";
+import { KnownHeaders, KnownLines } from "../http/handlers/data-plane/known-headers.js";
 import { loggedInRoute } from "../http/handlers/data-plane/logged-in.js";
 import { requestVerdictRoute } from "../http/handlers/data-plane/request-verdict.js";
 import { startTicketRoutes } from "../http/handlers/data-plane/start-tickets.js";
@@ -150,6 +150,7 @@ function dataPlaneRoutes({ thread, controlPlane, visitors, recording, verdicts, 
       requestVerdicts,
       isTrusted: (socket) => trusted.has(socket),
       ja4Header: config.ja4Header,
+      knownLines: new KnownLines(),
       onBlocked,
       onTrimmed,
       clientIp: visitorIp,

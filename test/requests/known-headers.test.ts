@@ -8,7 +8,9 @@ import { noVisitEvidence } from "../../src/contract/visit-facts.js";
 import { crawlerClaims, type VisitorIdentity } from "../../src/contract/visitor.js";
 import { scoreRequest } from "../../src/engines/score-request.js";
 import { Refusal } from "../../src/errors.js";
-import { KnownHeaders } from "../../src/http/handlers/data-plane/known-headers.js";
+import { forwardedQuestion } from "../../src/http/handlers/data-plane/forwarded-request.js";
+import { untrimmed } from "../../src/http/handlers/data-plane/header-lines.js";
+import { KnownHeaders, KnownLines } from "../../src/http/handlers/data-plane/known-headers.js";
 import { type DecodedQuestion, decodeVerdictBody } from "../../src/http/handlers/data-plane/verdict-body.js";
 import { limits } from "../../src/limits.js";
 import { examine } from "../../src/requests/examiner.js";
@@ -120,6 +122,69 @@ t.test(
     t.ok(again > 500, `${again} questions were about known headers`);
   },
 );
+
+t.test("a proxy's lines that are known are read and scored as new ones, whatever the cookie", async (t) => {
+  const known = new KnownLines();
+  let again = 0;
+  const cookie = fc.constantFrom("", "a=1", "a=2; b=3", "x".repeat(600));
+  const asked = fc.record({ rest, findings, cookie, scheme: fc.constantFrom("", "https"), host: oddText });
+  const lines = fc.oneof({ weight: 2, arbitrary: browserLines }, toolLines, oddLines);
+  const isSame = fc.property(lines, fc.array(asked, { minLength: 6, maxLength: 8 }), (sent, questions) => {
+    const host = questions[0]!.host;
+    for (const each of questions) {
+      const context = Object.fromEntries(Object.entries(each.rest).filter(([, value]) => value !== undefined));
+      const small = sent.map(([name, value]) => [name.toLowerCase(), value] as const);
+      const forwarded = {
+        lines: [
+          ...small.slice(0, 2),
+          ["cookie", each.cookie] as const,
+          ...small.slice(2),
+          ["x-cut", "y".repeat(513)] as const,
+        ],
+        context,
+        sessionToken: null,
+        wantsToken: false,
+        isAskedAgain: false,
+        target: "/",
+        authority: host,
+        scheme: each.scheme,
+        ja4Header: "",
+        isTrusted: false,
+      };
+      const [trimmed, trimmedFresh] = [untrimmed(), untrimmed()];
+      const found = forwardedQuestion(forwarded, trimmed, known);
+      const fresh = forwardedQuestion(forwarded, trimmedFresh);
+      const isAgain = found.request.memo !== undefined;
+      if (isAgain) again++;
+      const { memo: _, headers, ...request } = found.request;
+      const kept = fresh.request.headers.filter(([name]) => name !== "cookie" || !isAgain);
+      assert.deepStrictEqual([trimmed, headers], [trimmedFresh, kept]);
+      const { memo: _none, headers: _lines, ...freshRequest } = fresh.request;
+      assert.deepStrictEqual(request, freshRequest);
+      const before = scoreRequest({ ...fresh.request }, each.findings);
+      assert.deepStrictEqual(scoreRequest(found.request, each.findings), before, JSON.stringify(forwarded));
+    }
+  });
+  holds(t, isSame, { numRuns: 300 });
+  t.ok(again > 500, `${again} questions were about known lines`);
+});
+
+t.test("lines with a signature, too many or too long ones are new each time", async (t) => {
+  const known = new KnownLines();
+  const isMemo = (lines: readonly (readonly [string, string])[]) => {
+    for (let time = 0; time < 3; time++) known.read(lines, untrimmed());
+    return known.read(lines, untrimmed()).memo !== undefined;
+  };
+  t.ok(isMemo([["user-agent", "a"]]));
+  t.notOk(
+    isMemo([
+      ["user-agent", "a"],
+      ["signature-input", "sig1=()"],
+    ]),
+  );
+  t.notOk(isMemo(Array.from({ length: 101 }, (_, n) => [`x-${n}`, "a"] as const)));
+  t.notOk(isMemo(Array.from({ length: 9 }, (_, n) => [`x-${n}`, "a".repeat(500)] as const)));
+});
 
 const bodyOf = (lines: string, more = "") => `{"request":{"path":"/a","headers":${lines}${more}}}`;
 const twice = (known: KnownHeaders, lines: string) => {

@@ -29,8 +29,10 @@ import type { Reply } from "../../reply.js";
 import type { RawRoute } from "../../route.js";
 import { forwardedQuestion } from "./forwarded-request.js";
 import { type Trimming, untrimmed } from "./header-lines.js";
+import type { KnownLines } from "./known-headers.js";
 import { type AskedFor, type Dialect, dialects, type Question } from "./proxy-dialects.js";
 import { goodHost, goodMethod } from "./request-context.js";
+import { SentHeaders } from "./sent-headers.js";
 import type { OnBlocked } from "./verdict.js";
 
 /** Why no visitor was judged; a value of `X-Verdict-Error`. */
@@ -47,6 +49,7 @@ export interface ForwardAuthServices {
   readonly isTrusted: (socketAddress: string) => boolean;
   /** Header in which trusted proxies pass the visitor's JA4, in small letters; "" for none. */
   readonly ja4Header: string;
+  readonly knownLines: KnownLines;
   /** Called for every judged request, with what was trimmed from it. */
   readonly onTrimmed: (trimming: Trimming) => void;
   /** The visitor's address by the rightmost entry of `X-Forwarded-For` and the entries before it, as on ingest. */
@@ -81,15 +84,14 @@ export function forwardAuthRoutes(services: ForwardAuthServices): RawRoute[] {
     const { yes } = dialect;
     const failed = (cause: unknown): Reply => letIn(yes, "internal", cause, exchange.requestId);
     try {
-      const sent = sentHeaders(req);
-      const { headers } = sent;
+      const headers = new SentHeaders(req);
       const holder = holderOf(services.credentials, headers);
       if (holder === null) return letIn(yes, "unauthenticated", undefined, exchange.requestId);
       if (holder.account.subscription !== "active") {
         return letIn(yes, "no_active_subscription", undefined, exchange.requestId);
       }
       const asked = dialect.read(headers, asQuestion(req, dialect));
-      const question = questionOf(services, exchange, holder, sent, asked);
+      const question = questionOf(services, exchange, holder, headers, asked);
       const reply = ({ text: { verdict }, agent, freshToken }: RequestAnswer): Reply => {
         const { context } = question.request;
         if (verdict.action === "block") {
@@ -150,34 +152,6 @@ function asQuestion(req: HttpRequest, { path, takesSuffix }: Dialect): Question 
   return { method, suffix: req.getUrl().slice(path.length) + (query === "" ? "" : `?${query}`) };
 }
 
-/** Values by lower-case name. */
-type SentHeaders = ReadonlyMap<string, string>;
-/** Lines as they came, names in small letters. */
-type SentLines = readonly (readonly [name: string, value: string])[];
-
-/** Headers with several lines that form one list, and the separator. */
-const joiners: ReadonlyMap<string, string> = new Map([
-  ["x-forwarded-for", ", "],
-  [sessionHeaderName, ", "],
-  ["cookie", "; "],
-]);
-
-/**
- * Reads all lines, and the value of each name, in one walk, because uWebSockets makes new strings on each call. A proxy adds its line after the
- * visitor's lines, so the last line of a name counts. Lists are joined; in `X-Forwarded-For` the last entry is still the proxy's.
- */
-function sentHeaders(req: HttpRequest): { readonly headers: SentHeaders; readonly lines: SentLines } {
-  const headers = new Map<string, string>();
-  const lines: [string, string][] = [];
-  req.forEach((name, value) => {
-    lines.push([name, value]);
-    const joiner = joiners.get(name);
-    const before = joiner === undefined ? undefined : headers.get(name);
-    headers.set(name, before === undefined ? value : `${before}${joiner}${value}`);
-  });
-  return { headers, lines };
-}
-
 function isJudged({ requestScoring = defaultRequestScoring }: AuthenticatedKey["project"]): boolean {
   return requestScoring.enabled;
 }
@@ -197,7 +171,7 @@ function questionOf(
   services: ForwardAuthServices,
   { socketAddress }: Exchange,
   { project }: AuthenticatedKey,
-  { headers, lines }: ReturnType<typeof sentHeaders>,
+  headers: SentHeaders,
   asked: AskedFor,
 ): VerdictQuestion {
   const trimming = untrimmed();
@@ -206,7 +180,7 @@ function questionOf(
   const question = forwardedQuestion(
     {
       // A preflight is known by its headers, whether or not requests are judged.
-      lines: isJudged(project) || asked.method === "OPTIONS" ? lines : [],
+      lines: isJudged(project) || asked.method === "OPTIONS" ? headers.lines : [],
       context: contextOf(services, headers, asked),
       sessionToken: sessionTokenOf(headers.get(sessionHeaderName), headers.get("cookie"), cookieNameOf(headers)),
       wantsToken:
@@ -219,6 +193,7 @@ function questionOf(
       isTrusted: ja4Header !== "" && services.isTrusted(socketAddress),
     },
     trimming,
+    services.knownLines,
   );
   services.onTrimmed(trimming);
   return question;

@@ -1,7 +1,8 @@
 /** Turns a visitor's request, as a proxy passes it on to forward-auth, into the question for a verdict. */
 import type { VerdictQuestion } from "../../../contract/judged-request.js";
 import type { RequestContext } from "../../../contract/verdict.js";
-import { HeaderCollector, type Trimming } from "./header-lines.js";
+import { boundedIn, collected, type HeaderLine, type Trimming } from "./header-lines.js";
+import type { KnownLines } from "./known-headers.js";
 
 /** Headers that the proxy creates itself, and headers with its key. */
 const ofProxy: ReadonlySet<string> = new Set([
@@ -47,36 +48,41 @@ export interface Forwarded {
   readonly isTrusted: boolean;
 }
 
-/** Treats empty values as missing, because some proxies send a line for each header that they know. */
-export function forwardedQuestion(forwarded: Forwarded, trimming: Trimming): VerdictQuestion {
+/**
+ * Treats empty values as missing, because some proxies send a line for each header that they know. `known` saves what lines came to that came before;
+ * absent: none are known.
+ */
+export function forwardedQuestion(forwarded: Forwarded, trimming: Trimming, known?: KnownLines): VerdictQuestion {
   const { lines, context, sessionToken, wantsToken, isAskedAgain, target, authority, scheme } = forwarded;
   const { ja4Header, isTrusted } = forwarded;
-  const visitors = new HeaderCollector(trimming);
-  if (authority !== "") visitors.add(["host", authority]);
-  if (scheme !== "" && lines.length > 0) visitors.add(["x-forwarded-proto", scheme]);
+  const visitors: HeaderLine[] = [];
+  if (authority !== "") visitors.push(["host", authority]);
+  if (scheme !== "" && lines.length > 0) visitors.push(["x-forwarded-proto", scheme]);
   let ja4 = "";
   for (const line of lines) {
     const [name, value] = line;
     if (name === ja4Header) ja4 = value;
-    else if (value !== "" && isVisitors(name)) visitors.add(line);
+    else if (value !== "" && isVisitors(name)) visitors.push(line);
   }
+  const { headers, memo } = known?.read(visitors, trimming) ?? collected(visitors, trimming);
   return {
     sessionToken,
     request: {
       context,
-      headers: visitors.headers,
+      headers,
       isAsReceived: false,
       httpVersion: undefined,
-      ja4: isTrusted && ja4 !== "" ? visitors.bounded(ja4) : undefined,
+      memo,
+      ja4: isTrusted && ja4 !== "" ? boundedIn(trimming, ja4) : undefined,
     },
     hasHeaders: true,
     wantsToken,
     isAskedAgain,
     target: target === "" ? undefined : target,
-    authority: authority === "" ? undefined : visitors.bounded(authority),
+    authority: authority === "" ? undefined : boundedIn(trimming, authority),
   };
 }
 
 function isVisitors(name: string): boolean {
-  return !ofProxy.has(name) && !/^x-(?:forwarded|original|envoy)-/.test(name);
+  return !ofProxy.has(name) && !(name.startsWith("x-") && /^x-(?:forwarded|original|envoy)-/.test(name));
 }

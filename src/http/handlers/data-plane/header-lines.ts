@@ -18,10 +18,11 @@ export function untrimmed(): Trimming {
   return { isCut: false, isOver: false, isIgnored: false };
 }
 
-type HeaderLine = readonly [name: string, value: string];
+/** A line of a request's headers. */
+export type HeaderLine = readonly [name: string, value: string];
 
-/** Collects header lines within their bounds, for `POST /v1/verdict` and forward-auth. */
-export class HeaderCollector {
+/** Collects header lines within their bounds. */
+class HeaderCollector {
   readonly headers: HeaderLine[] = [];
   /** What HTTP/2 sends among the headers in place of the request line (`:authority`); no header lines. */
   readonly pseudo: HeaderLine[] = [];
@@ -39,19 +40,15 @@ export class HeaderCollector {
       return;
     }
     const [sentName, sentValue] = line;
-    const name = this.bounded(sentName);
+    const name = boundedIn(this.#trimming, sentName);
     let value = sentValue;
-    if (sentName.length < 9 || !signatureFields.has(sentName.toLowerCase())) value = this.bounded(sentValue);
+    if (sentName.length < 9 || !signatureFields.has(sentName.toLowerCase()))
+      value = boundedIn(this.#trimming, sentValue);
     else if (sentValue.length > limits.signatureFieldMax) {
       this.#trimming.isCut = true;
       value = sentValue.slice(0, limits.signatureFieldMax);
     }
     headers.push(name === sentName && value === sentValue ? line : [name, value]);
-  }
-
-  /** A single value. */
-  bounded(value: string): string {
-    return boundedIn(this.#trimming, value);
   }
 }
 
@@ -62,6 +59,13 @@ export function boundedIn(trimming: Trimming, value: string): string {
 }
 
 const signatureFields: ReadonlySet<string> = new Set(["signature", "signature-input", "signature-agent"]);
+
+/** Lines within their bounds, without HTTP/2's pseudo headers; what was trimmed is marked. */
+export function collected(lines: readonly HeaderLine[], trimming: Trimming): Pick<ToldHeaders, "headers" | "memo"> {
+  const collector = new HeaderCollector(trimming);
+  for (const line of lines) collector.add(line);
+  return { headers: collector.headers };
+}
 
 /** The header lines of a question as they were read. Shared by all questions with the same text: do not change it. */
 export interface ToldHeaders {

@@ -1,14 +1,61 @@
 /**
- * Header lines by the bytes of their JSON. A browser's lines are the same text request after request, so what they are read into, and what is remembered
- * with it (`HeaderMemo`), is found by the text alone. A text is kept from its second coming on, in the one slot that a keyed hash gives it: nothing
- * grows, and texts that come once take nobody's place. A text that is used is given up only after as many others wanted its slot.
+ * Header lines that are known again. A browser's lines are the same request after request, so what they are read into, and what is remembered with it
+ * (`HeaderMemo`), is found by themselves alone: by the bytes of their JSON, or by a proxy's lines. Lines are kept from their second coming on, in the one
+ * slot that a keyed hash gives them: nothing grows, and what comes once takes nobody's place. Lines that are used are given up only after others wanted
+ * their slot as often.
  */
 import { randomInt } from "node:crypto";
-import { hashBytes } from "../../../contract/hashes.js";
+import { hashBytes, mix } from "../../../contract/hashes.js";
+import type { HeaderMemo } from "../../../contract/judged-request.js";
 import { isNavigationOf } from "../../../contract/navigation.js";
 import { mayBePlatforms } from "../../../detections/platform-fetchers.js";
 import { limits } from "../../../limits.js";
-import { type ToldHeaders, toldHeaders } from "./header-lines.js";
+import { collected, firstOf, type HeaderLine, type ToldHeaders, type Trimming, toldHeaders } from "./header-lines.js";
+
+const slots = limits.knownHeaders;
+const textBytes = limits.knownHeadersBytesMax;
+/** Lines that came once are told from new ones by as many hashes. */
+const seenMax = 4 * slots;
+/** Uses that count for lines when others want their slot. */
+const usesMax = 7;
+
+/** One entry in each slot. */
+class Slots<Entry> {
+  readonly #entries = new Array<Entry | undefined>(slots).fill(undefined);
+  readonly #uses = new Uint8Array(slots);
+  readonly #seen = new Int32Array(seenMax);
+
+  of(hash: number): number {
+    return hash & (slots - 1);
+  }
+
+  at(slot: number): Entry | undefined {
+    return this.#entries[slot];
+  }
+
+  use(slot: number): void {
+    if (this.#uses[slot]! < usesMax) this.#uses[slot]!++;
+  }
+
+  /** Whether what has this hash came before, and its slot is to be had. */
+  isOpen(hash: number): boolean {
+    const seenAt = (hash >>> 8) & (seenMax - 1);
+    if (this.#seen[seenAt] !== hash) {
+      this.#seen[seenAt] = hash;
+      return false;
+    }
+    const slot = this.of(hash);
+    if (this.#uses[slot] === 0) return true;
+    this.#uses[slot]!--;
+    return false;
+  }
+
+  /** Of two that come in turns, the one that is kept stays. */
+  keep(slot: number, entry: Entry): void {
+    this.#entries[slot] = entry;
+    this.#uses[slot] = 1;
+  }
+}
 
 /** What a body says, with headers that are known. */
 export interface FoundHeaders {
@@ -19,20 +66,13 @@ export interface FoundHeaders {
   readonly mark: number;
 }
 
-const slots = limits.knownHeaders;
-const textBytes = limits.knownHeadersBytesMax;
-/** Texts that came once are told from new ones by as many hashes. */
-const seenMax = 4 * slots;
-/** Uses that count for a text when others want its slot. */
-const usesMax = 7;
-
 const name = Buffer.from('"headers":');
 const ends = { list: Buffer.from("]]"), object: Buffer.from("}") };
 const space = 0x20;
 const bracket = 0x5b;
 const brace = 0x7b;
 
-/** One per HTTP thread. */
+/** By the bytes of `headers` in bodies of `POST /v1/verdict`. One per HTTP thread. */
 export class KnownHeaders {
   readonly #key = randomInt(2 ** 32) | 0;
   readonly #mark = randomInt(2 ** 30);
@@ -40,9 +80,7 @@ export class KnownHeaders {
   /** Bytes of the texts, and their lengths; 0: the slot is free. */
   readonly #texts = Buffer.alloc(slots * textBytes);
   readonly #lengths = new Uint16Array(slots);
-  readonly #told = new Array<ToldHeaders | undefined>(slots).fill(undefined);
-  readonly #uses = new Uint8Array(slots);
-  readonly #seen = new Int32Array(seenMax);
+  readonly #slots = new Slots<ToldHeaders>();
 
   /** Null: the body's headers are not known, or it has none in the usual form. */
   find(body: Buffer): FoundHeaders | null {
@@ -65,29 +103,19 @@ export class KnownHeaders {
 
   #toldBy(body: Buffer, start: number, end: number): ToldHeaders | null {
     const hash = hashBytes(new DataView(body.buffer, body.byteOffset, body.length), start, end, this.#key);
-    const slot = hash & (slots - 1);
+    const slot = this.#slots.of(hash);
     const from = slot * textBytes;
     const length = end - start;
     if (this.#lengths[slot] === length && body.compare(this.#texts, from, from + length, start, end) === 0) {
-      if (this.#uses[slot]! < usesMax) this.#uses[slot]!++;
-      return this.#told[slot]!;
+      this.#slots.use(slot);
+      return this.#slots.at(slot)!;
     }
-    const seenAt = (hash >>> 8) & (seenMax - 1);
-    if (this.#seen[seenAt] !== hash) {
-      this.#seen[seenAt] = hash;
-      return null;
-    }
-    if (this.#uses[slot]! > 0) {
-      this.#uses[slot]!--;
-      return null;
-    }
+    if (!this.#slots.isOpen(hash)) return null;
     const told = read(body.toString("utf8", start, end));
     if (told === null) return null;
     body.copy(this.#texts, from, start, end);
     this.#lengths[slot] = length;
-    this.#told[slot] = told;
-    // Of two that come in turns, one stays.
-    this.#uses[slot] = 1;
+    this.#slots.keep(slot, told);
     return told;
   }
 }
@@ -101,8 +129,91 @@ function read(text: string): ToldHeaders | null {
     return null;
   }
   const told = toldHeaders(value);
-  const { headers } = told;
-  const maySign = headers.some(([each]) => each.toLowerCase() === "signature-input");
-  const isPlatforms = mayBePlatforms(told.userAgent ?? "");
-  return { ...told, memo: { isNavigation: isNavigationOf(headers), maySign, isPlatforms, declared: null, scores: [] } };
+  return { ...told, memo: memoOf(told.headers) };
+}
+
+interface KeptLines {
+  readonly lines: readonly HeaderLine[];
+  readonly told: Pick<ToldHeaders, "headers" | "memo">;
+  readonly isCut: boolean;
+}
+
+/** By a proxy's lines. One per HTTP thread. */
+export class KnownLines {
+  readonly #key = randomInt(2 ** 32) | 0;
+  readonly #slots = new Slots<KeptLines>();
+
+  /**
+   * As `collected`. A cookie differs from visitor to visitor and says nothing of what sent it: lines that are known have none, and none of a signature,
+   * which may cover a cookie.
+   */
+  read(sent: readonly HeaderLine[], trimming: Trimming): Pick<ToldHeaders, "headers" | "memo"> {
+    const lines = lastingLines(sent, trimming);
+    if (lines === null) return collected(sent, trimming);
+    const hash = hashLines(lines, this.#key);
+    const slot = this.#slots.of(hash);
+    let kept = this.#slots.at(slot);
+    if (kept !== undefined && areSame(kept.lines, lines)) this.#slots.use(slot);
+    else {
+      if (!this.#slots.isOpen(hash)) return collected(sent, trimming);
+      const own: Trimming = { isCut: false, isOver: false, isIgnored: false };
+      const { headers } = collected(lines, own);
+      kept = { lines, told: { headers, memo: memoOf(headers) }, isCut: own.isCut };
+      this.#slots.keep(slot, kept);
+    }
+    if (kept.isCut) trimming.isCut = true;
+    return kept.told;
+  }
+}
+
+/** The lines without cookies; null for lines that are not kept. */
+function lastingLines(sent: readonly HeaderLine[], trimming: Trimming): readonly HeaderLine[] | null {
+  if (sent.length > limits.requestHeadersMax) return null;
+  const lines: HeaderLine[] = [];
+  let characters = 0;
+  let isCut = false;
+  for (const line of sent) {
+    const [name, value] = line;
+    if (name === "cookie") {
+      if (value.length > limits.contextValueMax) isCut = true;
+      continue;
+    }
+    if (name === "signature-input") return null;
+    characters += name.length + value.length;
+    lines.push(line);
+  }
+  if (characters > textBytes) return null;
+  if (isCut) trimming.isCut = true;
+  return lines;
+}
+
+/** Of a value at most 32 characters, evenly: what is found is compared whole. */
+function hashLines(lines: readonly HeaderLine[], key: number): number {
+  let hash = key ^ lines.length;
+  for (const [name, value] of lines) {
+    hash = mix(hash, (name.length << 16) ^ value.length ^ (name.charCodeAt(0) << 8));
+    const step = (value.length >> 5) + 1;
+    for (let at = value.length - 1; at >= 0; at -= step) hash = Math.imul(hash ^ value.charCodeAt(at), 0x85ebca6b);
+  }
+  return mix(hash, key);
+}
+
+function areSame(one: readonly HeaderLine[], other: readonly HeaderLine[]): boolean {
+  if (one.length !== other.length) return false;
+  for (let index = 0; index < one.length; index++) {
+    const [name, value] = one[index]!;
+    const line = other[index]!;
+    if (value !== line[1] || name !== line[0]) return false;
+  }
+  return true;
+}
+
+function memoOf(headers: ToldHeaders["headers"]): HeaderMemo {
+  return {
+    isNavigation: isNavigationOf(headers),
+    maySign: firstOf(headers, "signature-input") !== undefined,
+    isPlatforms: mayBePlatforms(firstOf(headers, "user-agent") ?? ""),
+    declared: null,
+    scores: [],
+  };
 }

@@ -24,7 +24,7 @@ export interface Question {
 }
 
 /** Values by lower-case name. */
-type SentHeaders = ReadonlyMap<string, string>;
+type SentHeaders = Pick<ReadonlyMap<string, string>, "get">;
 
 /** One way of asking. */
 export interface Dialect {
