@@ -6,40 +6,7 @@ import { keySlot, slotsOfCluster } from "../cluster/slots.js";
 import { type JudgedKind, judgedKinds } from "../contract/traffic.js";
 import type { SessionTable } from "../store/tables.js";
 
-/**
- * | key                                   | type   | value                                                             |
- * |---------------------------------------|--------|-------------------------------------------------------------------|
- * | vd{shard}s, project u32, token        | string | version 8 bytes, then the record (`session-record.ts`); expires   |
- * | vd{shard}r, the same, generation u8   | string | sorted 8-byte hashes of request ids; expires with the session     |
- * | vd{shard}i, hash 11 bytes             | string | token minted for an `Idempotency-Key`; expires after 24 hours     |
- * | vd{shard}x:project                    | zset   | the tokens of a project's sessions, all with score 0: by their time |
- * | vd{shard}m:nonce                      | string | `1` for something that may count once for a session and did, such as a challenge; expires with it, or after seconds if no replica acknowledges it |
- * | vd{shard}t, project u32, token        | string | version 8 bytes, then the session's timeline as JSON; expires as long after its last entry as a session after its last batch |
- * | vd{t-project}                         | zset   | the tokens of a project's sessions that have a timeline              |
- * | vd{k-project}                         | hash   | marks of a project: token, then time and mark as JSON             |
- * | vd{b-project}last                     | string | id of the last recorded block of a project                        |
- * | vd{b-project}s:number                 | hash   | a segment of recorded blocks: id, then the block as JSON; id and c: further ones; id and r: references; s: and a token: ids of its blocks; n: how many were recorded by builds that write these; expires |
- * | vd{b-project}t:`blockTallyKey`        | string | records of a tally, id of the last; expires after some minutes    |
- * | vd{b-project}w:writer                 | string | number of a thread's last write of blocks and what it came to, for its repetition; expires |
- * | vd{c-hash}kind, hour                  | string | cross-session count of an hour; expires two hours later           |
- * | vd{u-account-k}month                  | string | a sixteenth of the events of an account in a month                |
- * | vd{p-project-k}h:hour                 | hash   | a sixteenth of a project's counts in an hour                      |
- * | vd{j-project-kind}h:hour              | hash   | by writer, its row of what was judged in an hour (`judged-rows.ts`); expires |
- * | vd{p-project-k}paths                  | string | number of the log of paths that is written                        |
- * | vd{p-project-k}paths:0, :1            | string | a sixteenth of the paths: pairs of hash u32 and session u32       |
- * | vd{w-number}                          | string | empty: written so that `WAIT` tells of what came before; expires   |
- * | vd{config}head                        | hash   | of the configuration: `cluster` (its id), `revision`, `change` (id of the last), `bytes`; `migration` of a store into it |
- * | vd{config}rows                        | hash   | its rows: table and key (`config-rows.ts`), value as in LMDB      |
- * | vd{config}log                         | stream | its latest changes, under their revisions                         |
- * | vd{config}nodes                       | hash   | nodes that follow it: how often each said so, revision that it has |
- * | vd{config}serving                     | hash   | nodes that run, also those that can't follow it: how often each said so |
- * | vd{config}audit:log                   | hash   | changes of an account's configuration by id, as JSON; `last`: the last id |
- * | vd{n-k}reports:minute                 | hash   | by node, what it tells the others of a minute; expires after minutes |
- * | vd{config}lease:name                  | string | the node that does this work for all; expires                     |
- * | vd{config}sweeper                     | string | a node removes what has outlived its time; expires before the next one does |
- *
- * Numbers in binary keys are big-endian, as in the store of one host.
- */
+/** What is in which row is told in `rows/row-kinds.ts`. Numbers in binary keys are big-endian, as in the store of one host. */
 export const shardCount = 256;
 /** Number of parts of a key that every batch writes to. */
 export const partCount = 16;

@@ -83,7 +83,7 @@ export type Expiry<S> =
 export type OnCluster =
   /** Their truth is there, and each node mirrors them: `mirrored-tables.ts` does it for every such table. */
   | "configuration"
-  /** They are there alone, in rows that `cluster-store/rows` describes. */
+  /** They are there alone, in rows of the kinds in `cluster-store/rows/row-kinds.ts`. */
   | "rows"
   /** Each node has its own; the text says why. */
   | { readonly own: string };

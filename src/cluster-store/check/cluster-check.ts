@@ -14,9 +14,10 @@ import { BulkClient } from "../bulk-client.js";
 import { isSame } from "../config/config-mirror.js";
 import type { ConfigRead } from "../config/config-truth.js";
 import type { OpenedMirror } from "../open-cluster.js";
+import { type KnownFacts, type RowKind, type SplitKey, splitKey } from "../rows/row-kind.js";
+import { kindNames, kindOf } from "../rows/row-kinds.js";
 import { mastersOf, scanKeys } from "../scan.js";
 import { indexedSessions } from "../sessions/indexed-sessions.js";
-import { type KnownFacts, kindNames, kindOf, type RowKind, type SplitKey, splitKey } from "./row-kinds.js";
 
 /** What a check of a cluster needs besides its rows: how to check features and the mirror's rows. */
 export interface ClusterCheckOptions {

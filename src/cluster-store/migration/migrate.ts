@@ -12,12 +12,13 @@ import { configurationOf } from "../../store/mirrored-tables.js";
 import type { Store } from "../../store/store.js";
 import { StoreError } from "../../store/store-error.js";
 import { rowsOf } from "../../store/store-size.js";
-import type { ClusterTable } from "../../store/tables.js";
 import { BulkClient } from "../bulk-client.js";
 import { ConfigTruth } from "../config/config-truth.js";
 import { faultLine } from "../fault-line.js";
 import { countClusterSessions } from "../ingest/recent-counts.js";
 import { configKeys, configSlot } from "../keys.js";
+import type { CopiedBy } from "../rows/row-kind.js";
+import { rowKinds } from "../rows/row-kinds.js";
 import { claimCluster, openedAt } from "./claim-cluster.js";
 import { FinalStep, refuseFinalStep } from "./final-step.js";
 import {
@@ -227,6 +228,8 @@ async function copyConfiguration(
 
 type Copying = (options: MigrationOptions, bulk: BulkClient, onPiece: () => void) => Promise<RowsPass>;
 
+type Rest = Exclude<CopiedBy, "sessions">;
+
 /** What is copied besides sessions and configuration. */
 const rest = {
   recordedRows: (options, bulk, onPiece) => copyRecordedRows(options.store, bulk, options, onPiece),
@@ -235,30 +238,11 @@ const rest = {
   traffic: ({ store, trafficMs }, bulk, onPiece) => copyTraffic(store, bulk, trafficMs, onPiece),
   judged: (options, bulk, onPiece) => copyJudged(options.store, bulk, options, onPiece),
   paths: ({ store }, bulk, onPiece) => copyPathMemory(store, bulk, onPiece),
-} satisfies Record<string, Copying>;
-type Rest = keyof typeof rest;
-
-/** The copier of each table whose rows are in a cluster alone, or why there is none. */
-const migratedBy: Readonly<Record<ClusterTable, "sessions" | Rest | { readonly left: string }>> = {
-  sessions: "sessions",
-  repeats: "sessions",
-  trails: "sessions",
-  blocks: "recordedRows",
-  marks: "recordedRows",
-  audit: "recordedRows",
-  idempotency: "idempotency",
-  usage: "usage",
-  traffic: "traffic",
-  judged: "judged",
-  pathReuse: "paths",
-  crossSessionCounts: { left: "counts of two hours" },
-  solvedChallenges: { left: "remembered for ten minutes" },
-  blockTallies: { left: "remembered for minutes" },
-};
+} satisfies Record<Rest, Copying>;
 
 async function copyRest(options: MigrationOptions, bulk: BulkClient, onPiece: () => void) {
   const passes = {} as Record<Rest, RowsPass>;
-  for (const name of new Set(Object.values(migratedBy))) {
+  for (const name of new Set(rowKinds.map(({ copied }) => copied))) {
     if (typeof name === "string" && name !== "sessions") passes[name] = await rest[name](options, bulk, onPiece);
   }
   return passes;

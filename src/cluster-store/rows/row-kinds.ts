@@ -1,9 +1,8 @@
 /**
- * Checks a row of each kind that a cluster may have, by its key (`keys.ts`), for the command that reads all rows. A row with a key of no known kind
- * is a fault.
+ * All kinds of rows that a cluster may have: how their keys look (`keys.ts` makes them), what they hold, what copies them from the store of one host, and how a
+ * row is checked. A row with a key of no known kind is a fault.
  */
 
-import type { KeyedCommand } from "../../cluster/operation.js";
 import type { RespReply } from "../../cluster/resp-parser.js";
 import { keySlot } from "../../cluster/slots.js";
 import { tokenBytes } from "../../contract/session-token.js";
@@ -11,40 +10,24 @@ import { accountOfLog, sessionKeyBytes } from "../../store/keys.js";
 import { decodeSession } from "../../store/session-record.js";
 import type { ClusterTable, tables } from "../../store/tables.js";
 import { versionBytes } from "../ingest/cluster-unit-of-work.js";
-import { configKeys, partCount, sessionRow, shardOfSession, shardTags } from "../keys.js";
+import { configKeys, sessionRow, shardOfSession, shardTags } from "../keys.js";
 import { readCommand } from "../sessions/session-commands.js";
-
-/** What rows are checked against. */
-export interface KnownFacts {
-  readonly projects: ReadonlySet<number>;
-  readonly accounts: ReadonlySet<number>;
-  /** What is wrong with a session's packed features, or null. */
-  readonly features: (packed: Buffer) => string | null;
-}
-
-/** One kind of rows, and how a row of it is checked. */
-export interface RowKind {
-  /** The name in reports: the table of one host, if there is one. */
-  readonly name: string;
-  /** The commands that read the row. */
-  readonly ask: (row: SplitKey) => readonly KeyedCommand[];
-  /** Returns what the answers show to be wrong, or null; also null if the row has gone meanwhile. */
-  readonly fault: (replies: readonly RespReply[], row: SplitKey, facts: KnownFacts) => string | null;
-}
-
-/** A key in its parts: `vd{tag}rest`. */
-export interface SplitKey {
-  readonly key: Buffer;
-  readonly tag: string;
-  /** What follows the tag; its first byte is the letter of the kind, if there is one. */
-  readonly rest: Buffer;
-}
-
-/** Splits a key that begins as all of verdictd's keys do; `rest` shares its memory. */
-export function splitKey(key: Buffer): SplitKey {
-  const end = key.indexOf("}");
-  return { key, tag: key.toString("latin1", 3, end), rest: key.subarray(end + 1) };
-}
+import {
+  countCommands,
+  countFault,
+  expiryOf,
+  fieldsOfHash,
+  isGone,
+  isJson,
+  type KnownFacts,
+  lifeFault,
+  partPattern,
+  projectFault,
+  projectOfTag,
+  type RowKind,
+  type SplitKey,
+  valuesOf,
+} from "./row-kind.js";
 
 const noSessionsKey = "key is no session's";
 
@@ -54,11 +37,23 @@ const shardOfTag = new Map(shardTags.map((tag, shard) => [tag, shard]));
 const kindsOfShard = {
   s: {
     name: "sessions",
+    rows: [
+      ["vd{shard}s, project u32, token", "string", "version 8 bytes, then the record (`session-record.ts`); expires"],
+    ],
+    copied: "sessions",
     ask: ({ rest }) => (rest.length === 1 + sessionKeyBytes ? [readCommand(rest.subarray(1))] : []),
     fault: sessionFault,
   },
   r: {
     name: "repeats",
+    rows: [
+      [
+        "vd{shard}r, the same, generation u8",
+        "string",
+        "sorted 8-byte hashes of request ids; expires with the session",
+      ],
+    ],
+    copied: "sessions",
     ask: ({ key, rest }) => {
       const session = rest.subarray(1, -1);
       const slot = keySlot(key);
@@ -74,6 +69,14 @@ const kindsOfShard = {
   },
   t: {
     name: "trails",
+    rows: [
+      [
+        "vd{shard}t, project u32, token",
+        "string",
+        "version 8 bytes, then the session's timeline as JSON; expires as long after its last entry as a session after its last batch",
+      ],
+    ],
+    copied: "sessions",
     ask: ({ key, rest }) => {
       const session = rest.subarray(1);
       const slot = keySlot(key);
@@ -89,6 +92,8 @@ const kindsOfShard = {
   },
   i: {
     name: "idempotency",
+    rows: [["vd{shard}i, hash 11 bytes", "string", "token minted for an `Idempotency-Key`; expires after 24 hours"]],
+    copied: "idempotency",
     ask: ({ key }) => [{ command: ["STRLEN", key], slot: keySlot(key) }, expiryOf(key)],
     fault: ([length, leftMs], { rest }) => {
       if (isGone(leftMs)) return null;
@@ -97,11 +102,21 @@ const kindsOfShard = {
   },
   m: {
     name: "solved_challenges",
+    rows: [
+      [
+        "vd{shard}m:nonce",
+        "string",
+        "`1` for something that may count once for a session and did, such as a challenge; expires with it, or after seconds if no replica acknowledges it",
+      ],
+    ],
+    copied: { left: "remembered for ten minutes" },
     ask: ({ key }) => [expiryOf(key)],
     fault: ([leftMs]) => (isGone(leftMs) ? null : lifeFault(leftMs)),
   },
   x: {
     name: "index",
+    rows: [["vd{shard}x:project", "zset", "the tokens of a project's sessions, all with score 0: by their time"]],
+    copied: "sessions",
     ask: ({ key }) => [{ command: ["ZCARD", key], slot: keySlot(key) }],
     // The members are checked one after another, see `cluster-check.ts`.
     fault: (_, { rest }, { projects }) => projectFault(rest.toString("latin1", 2), projects),
@@ -112,12 +127,16 @@ const kindsOfShard = {
 const otherKinds = [
   {
     name: "sightings",
+    rows: [["vd{c-hash}kind, hour", "string", "cross-session count of an hour; expires two hours later"]],
+    copied: { left: "counts of two hours" },
     pattern: /^c\d+\.[0-9a-z]+\.[0-9a-z]+\}[1-9]:\d+$/,
     ask: countCommands,
     fault: countFault(() => null),
   },
   {
     name: "usage",
+    rows: [["vd{u-account-k}month", "string", "a sixteenth of the events of an account in a month"]],
+    copied: "usage",
     pattern: new RegExp(`^u\\d+\\.${partPattern()}\\}\\d{4}-\\d{2}$`),
     ask: countCommands,
     fault: countFault(({ tag }, { accounts }) => {
@@ -127,6 +146,8 @@ const otherKinds = [
   },
   {
     name: "traffic",
+    rows: [["vd{p-project-k}h:hour", "hash", "a sixteenth of a project's counts in an hour"]],
+    copied: "traffic",
     pattern: new RegExp(`^p\\d+\\.${partPattern()}\\}h:\\d+$`),
     ask: ({ key }) => [{ command: ["HGETALL", key], slot: keySlot(key) }, expiryOf(key)],
     fault: ([fields, leftMs], { tag }, { projects }) => {
@@ -138,6 +159,14 @@ const otherKinds = [
   },
   {
     name: "judged",
+    rows: [
+      [
+        "vd{j-project-kind}h:hour",
+        "hash",
+        "by writer, its row of what was judged in an hour (`judged-rows.ts`); expires",
+      ],
+    ],
+    copied: "judged",
     pattern: /^j\d+\.\d+\}h:\d+$/,
     ask: ({ key }) => [expiryOf(key)],
     fault: ([leftMs], { tag }, { projects }) => {
@@ -147,6 +176,11 @@ const otherKinds = [
   },
   {
     name: "replays",
+    rows: [
+      ["vd{p-project-k}paths", "string", "number of the log of paths that is written"],
+      ["vd{p-project-k}paths:0, :1", "string", "a sixteenth of the paths: pairs of hash u32 and session u32"],
+    ],
+    copied: "paths",
     pattern: new RegExp(`^p\\d+\\.${partPattern()}\\}paths(:[01])?$`),
     ask: ({ key }) => [{ command: ["STRLEN", key], slot: keySlot(key) }, expiryOf(key)],
     fault: ([length, leftMs], { tag, rest }, { projects }) => {
@@ -157,12 +191,16 @@ const otherKinds = [
   },
   {
     name: "trail_index",
+    rows: [["vd{t-project}", "zset", "the tokens of a project's sessions that have a timeline"]],
+    copied: "recordedRows",
     pattern: /^t\d+\}$/,
     ask: ({ key }) => [expiryOf(key)],
     fault: ([leftMs], { tag }, { projects }) => projectFault(tag.slice(1), projects) ?? lifeFault(leftMs),
   },
   {
     name: "marks",
+    rows: [["vd{k-project}", "hash", "marks of a project: token, then time and mark as JSON"]],
+    copied: "recordedRows",
     pattern: /^k\d+\}$/,
     ask: ({ key }) => [{ command: ["HGETALL", key], slot: keySlot(key) }, expiryOf(key)],
     fault: ([fields, leftMs], { tag }, { projects }) => {
@@ -174,6 +212,15 @@ const otherKinds = [
   },
   {
     name: "blocks",
+    rows: [
+      ["vd{b-project}last", "string", "id of the last recorded block of a project"],
+      [
+        "vd{b-project}s:number",
+        "hash",
+        "a segment of recorded blocks: id, then the block as JSON; id and c: further ones; id and r: references; s: and a token: ids of its blocks; n: how many were recorded by builds that write these; expires",
+      ],
+    ],
+    copied: "recordedRows",
     pattern: /^b\d+\}(last|s:\d+)$/,
     ask: ({ key, rest }) => [
       { command: [rest[0] === "l".charCodeAt(0) ? "GET" : "HGETALL", key], slot: keySlot(key) },
@@ -190,30 +237,49 @@ const otherKinds = [
   },
   {
     name: "block_tallies",
+    rows: [
+      ["vd{b-project}t:`blockTallyKey`", "string", "records of a tally, id of the last; expires after some minutes"],
+      [
+        "vd{b-project}w:writer",
+        "string",
+        "number of a thread's last write of blocks and what it came to, for its repetition; expires",
+      ],
+    ],
+    copied: { left: "remembered for minutes" },
     pattern: /^b\d+\}[tw]:/,
     ask: ({ key }) => [expiryOf(key)],
     fault: ([leftMs]) => (isGone(leftMs) ? null : lifeFault(leftMs)),
   },
   {
     name: "written",
+    rows: [["vd{w-number}", "string", "empty: written so that `WAIT` tells of what came before; expires"]],
+    copied: { left: "of a moment" },
     pattern: /^w\d+\}$/,
     ask: ({ key }) => [expiryOf(key)],
     fault: ([leftMs]) => (isGone(leftMs) ? null : lifeFault(leftMs)),
   },
   {
     name: "node reports",
+    rows: [["vd{n-k}reports:minute", "hash", "by node, what it tells the others of a minute; expires after minutes"]],
+    copied: { left: "of nodes" },
     pattern: /^n-\d+\}reports:\d+$/,
     ask: ({ key }) => [expiryOf(key)],
     fault: ([leftMs]) => (isGone(leftMs) ? null : lifeFault(leftMs)),
   },
   {
     name: "leases",
+    rows: [["vd{config}lease:name", "string", "the node that does this work for all; expires"]],
+    copied: { left: "of nodes" },
     pattern: /^config\}lease:[\w-]+$/,
     ask: ({ key }) => [expiryOf(key)],
     fault: ([leftMs]) => (isGone(leftMs) ? null : lifeFault(leftMs)),
   },
   {
     name: "audit",
+    rows: [
+      ["vd{config}audit:log", "hash", "changes of an account's configuration by id, as JSON; `last`: the last id"],
+    ],
+    copied: "recordedRows",
     pattern: /^config\}audit:\d+$/,
     ask: ({ key }) => [{ command: ["HGETALL", key], slot: keySlot(key) }],
     fault: ([fields], { rest }, { accounts }) => {
@@ -225,6 +291,19 @@ const otherKinds = [
   },
   {
     name: "configuration",
+    rows: [
+      [
+        "vd{config}head",
+        "hash",
+        "of the configuration: `cluster` (its id), `revision`, `change` (id of the last), `bytes`; `migration` of a store into it",
+      ],
+      ["vd{config}rows", "hash", "its rows: table and key (`config-rows.ts`), value as in LMDB"],
+      ["vd{config}log", "stream", "its latest changes, under their revisions"],
+      ["vd{config}nodes", "hash", "nodes that follow it: how often each said so, revision that it has"],
+      ["vd{config}serving", "hash", "nodes that run, also those that can't follow it: how often each said so"],
+      ["vd{config}sweeper", "string", "a node removes what has outlived its time; expires before the next one does"],
+    ],
+    copied: { left: "copied as a whole, as one change" },
     pattern: new RegExp(
       `^(${Object.values(configKeys)
         .map((key) => key.slice(3).replace(/\W/g, "\\$&"))
@@ -271,58 +350,5 @@ function sessionFault([reply]: readonly RespReply[], { tag, rest }: SplitKey, fa
   );
 }
 
-function fieldsOfHash(reply: RespReply | undefined): [field: string, value: Buffer][] {
-  const flat = Array.isArray(reply) ? reply : [];
-  return Array.from({ length: flat.length / 2 }, (_, index) => [
-    String(flat[2 * index]),
-    Buffer.from(flat[2 * index + 1] as Buffer),
-  ]);
-}
-
-function valuesOf(reply: RespReply | undefined): Buffer[] {
-  return fieldsOfHash(reply).map(([, value]) => value);
-}
-
-function isJson(bytes: Buffer): boolean {
-  try {
-    JSON.parse(bytes.toString());
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function countCommands({ key }: SplitKey): KeyedCommand[] {
-  return [{ command: ["GET", key], slot: keySlot(key) }, expiryOf(key)];
-}
-
-function countFault(owner: (row: SplitKey, facts: KnownFacts) => string | null): RowKind["fault"] {
-  return ([count, leftMs], row, facts) => {
-    if (isGone(leftMs)) return null;
-    return /^\d{1,16}$/.test(String(count)) ? (owner(row, facts) ?? lifeFault(leftMs)) : "is not a count";
-  };
-}
-
-function expiryOf(key: Buffer): KeyedCommand {
-  return { command: ["PTTL", key], slot: keySlot(key) };
-}
-
-function isGone(leftMs: RespReply | undefined): boolean {
-  return leftMs === -2;
-}
-
-function lifeFault(leftMs: RespReply | undefined): string | null {
-  return leftMs === -1 ? "never expires" : null;
-}
-
-function projectOfTag(tag: string): string {
-  return tag.slice(1, tag.indexOf("."));
-}
-
-function projectFault(id: string, projects: ReadonlySet<number>): string | null {
-  return projects.has(Number(id)) ? null : `names projects ${id}, which is missing`;
-}
-
-function partPattern(): string {
-  return `(?:${Array.from({ length: partCount }, (_, part) => part).join("|")})`;
-}
+/** All kinds. */
+export const rowKinds: readonly RowKind[] = [...Object.values(kindsOfShard), ...otherKinds];
