@@ -36,7 +36,7 @@ const consoleGzipBytesMax = 150 * 1024;
 
 /** Names of the SDK's own interfaces, shortened in its bundles. None is a name of the DOM that it uses, of the wire or of its options. */
 const internalNames =
-  /^(listen|later|release|record|wake|onDrain|flush|isBusy|nudge|leave|cookieAttributes|base|read|write|send|take|input|kind|at|settled|report)$/;
+  /^(listen|later|release|record|wake|onDrain|flush|isBusy|nudge|leave|cookieAttributes|base|read|write|send|take|prepare|sendAgain|input|kind|at|settled|report)$/;
 
 const common: BuildOptions = {
   bundle: true,

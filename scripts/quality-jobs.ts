@@ -1,7 +1,7 @@
 /**
  * The bench of jobs: tools, HTTP clients and people at a shop behind verdictd's middleware, each with a job, under two sets of rules (A: the bands alone, B: as
  * `protect.md` recommends). `node dist/scripts/quality-jobs.js [--only TEXT,…] [--rules A,B] [--jobs N] [--seed N] [--json FILE] [--peers]
- * [--build DIST --before]`. Talks to loopback only; everything that it starts, it ends.
+ * [--build DIST --before] [--trace]`. Talks to loopback only; everything that it starts, it ends.
  */
 import { writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -13,7 +13,7 @@ import { jobs } from "./jobs/jobs.js";
 import { type JobOutcome, outcomeOf } from "./jobs/outcome.js";
 import { type PeerName, peers } from "./jobs/peers.js";
 import { Recordings } from "./jobs/people.js";
-import { type Shop, startShop } from "./jobs/shop.js";
+import { type Shop, type ShopVisit, startShop } from "./jobs/shop.js";
 import { type JobRow, renderJobs } from "./jobs/table.js";
 import { missingProgram } from "./live/chromium.js";
 import { openDisplay } from "./live/display.js";
@@ -42,6 +42,7 @@ function readFlags() {
       build: { type: "string" },
       before: { type: "boolean", default: false },
       peers: { type: "boolean", default: false },
+      trace: { type: "boolean", default: false },
     },
   });
   const jobsEach = Number(values.jobs);
@@ -55,7 +56,7 @@ function readFlags() {
   return { ...values, rules, jobsEach, seed, parts: values.only.toLowerCase().split(",") };
 }
 
-async function runCell(cell: Cell, { shop, guarded }: Counter, ground: Ground): Promise<JobOutcome> {
+async function runCell(cell: Cell, { shop, guarded }: Counter, ground: Ground, isTraced: boolean): Promise<JobOutcome> {
   const isPerson = cell.group === "people";
   const visit = shop.open({ tellsPlaces: isPerson });
   const error = await cell.run(visit, ground).then(
@@ -64,7 +65,19 @@ async function runCell(cell: Cell, { shop, guarded }: Counter, ground: Ground): 
   );
   if (cell.mode !== "-") await pause(lastReportMs);
   const last = visit.token === null || guarded === null ? null : await guarded.verdict(visit.token);
+  if (isTraced && guarded !== null) await trace(visit, guarded);
   return outcomeOf(jobs[cell.job], visit, error, last, isPerson);
+}
+
+/** What was known when: each verdict with its moment, and what the session shows in the end. */
+async function trace({ judged, token, reports }: ShopVisit, guarded: Guarded): Promise<void> {
+  for (const { atMs, request, action, band, score, detectionIds } of judged) {
+    console.error(`  ${atMs} ms ${request}: ${action}, ${band} ${score} [${detectionIds.join(" ")}]`);
+  }
+  console.error(`  reports answered: ${reports.join(" ")}`);
+  for (const each of token === null ? [] : await guarded.detections(token)) {
+    console.error(`  ${each.slug} ${each.contribution} ${JSON.stringify(each.evidence)}`);
+  }
 }
 
 async function main(): Promise<void> {
@@ -88,7 +101,7 @@ async function main(): Promise<void> {
       counters.push({ name, guarded: null, shop: await startShop(peers[name](), counters.length) });
     }
     const ground: Ground = { display, recordings: hasPeople ? new Recordings() : null, seed: flags.seed };
-    for (const cell of cells) rows.push(await measureRow(cell, counters, ground));
+    for (const cell of cells) rows.push(await measureRow(cell, counters, ground, flags.trace));
   } finally {
     await display?.close();
     for (const { shop, guarded } of counters) {
@@ -102,14 +115,19 @@ async function main(): Promise<void> {
 }
 
 /** A row of tools is run before every counter; of people not before A, whose rules B contains. */
-async function measureRow(cell: Cell, counters: readonly Counter[], ground: Ground): Promise<JobRow> {
+async function measureRow(
+  cell: Cell,
+  counters: readonly Counter[],
+  ground: Ground,
+  isTraced: boolean,
+): Promise<JobRow> {
   const missing = cell.missing();
   const outcomes: Record<string, JobOutcome> = {};
   const hasB = counters.some(({ name }) => name === "B");
   const before = cell.group === "people" && hasB ? counters.filter(({ name }) => name !== "A") : counters;
   for (const counter of missing === null ? before : []) {
     const startedAt = performance.now();
-    const outcome = await runCell(cell, counter, ground);
+    const outcome = await runCell(cell, counter, ground, isTraced);
     outcomes[counter.name] = outcome;
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
     const { result, band, score, stop, failure, requests, passes } = outcome;

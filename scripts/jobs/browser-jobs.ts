@@ -32,7 +32,10 @@ export async function doInBrowser(
       if (step.kind === "read") await goTo(page, hand, step.path, visit, manner);
       else await sendForm(page, hand, step, visit, manner);
       await settle(visit, before, isServed);
-      if (isServed()) break;
+      if (isServed()) {
+        if (step.kind === "read") await takeText(page);
+        break;
+      }
       if (isKeptOut(visit, before) || attempt === 2) throw new Stopped(servedName(step));
       // A challenge's page computes, and loads the address again once it has passed.
       const goesOn = ({ isRefused, passes: now }: ShopVisit) => isRefused || now > passes || isServed();
@@ -42,6 +45,11 @@ export async function doInBrowser(
       else await pause(1500);
     }
   }
+}
+
+/** What a page is read for. */
+async function takeText(page: DrivenPage): Promise<void> {
+  await Promise.race([page.run("document.body.innerText").catch(() => {}), pause(stepMsMax)]);
 }
 
 /** Until the shop served the step, or its gate said something else of a request. */

@@ -45,6 +45,10 @@ export interface Guarded {
   verdict(
     token: string,
   ): Promise<{ readonly verdict: string; readonly score: number; readonly detection_ids: number[] }>;
+  /** What the session shows of its detections, experimental ones too: name, contribution, what was read. */
+  detections(
+    token: string,
+  ): Promise<readonly { readonly slug: string; readonly contribution: number; readonly evidence: object }[]>;
   stop(): Promise<void>;
 }
 
@@ -56,7 +60,7 @@ export function startGuarded(dist: string, set: RuleSetName, isBefore: boolean):
   const bundle = join(dist, "program/verdictd.js");
   const program = existsSync(bundle) ? bundle : join(dist, "src/cli/main.js");
   return startDemoServer(program, startMsMax, async (server) => {
-    const { origin, siteKey, privateKey, configure, stop } = server;
+    const { origin, project, accountToken, siteKey, privateKey, configure, stop } = server;
     await configure("PUT", "challenge", { enabled: true });
     await configure("PUT", "request-scoring", { enabled: true });
     const known = ruleSets[set].filter(({ expression }) => !isBefore || !/visit_|cookie_kept/.test(expression));
@@ -97,6 +101,12 @@ export function startGuarded(dist: string, set: RuleSetName, isBefore: boolean):
     return {
       gate,
       stop,
+      async detections(token) {
+        const headers = { Authorization: `Bearer ${accountToken}` };
+        const answer = await fetch(`${origin}/v1/projects/${project}/sessions/${token}`, { headers });
+        const shown = (await answer.json()) as { readonly detections?: Awaited<ReturnType<Guarded["detections"]>> };
+        return shown.detections ?? [];
+      },
       async verdict(token) {
         const headers = { Authorization: `Bearer ${privateKey}` };
         const answer = await fetch(`${origin}/v1/sessions/${token}/verdict`, { headers });

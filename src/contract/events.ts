@@ -45,7 +45,7 @@ export interface EventPayload {
   host?: Text;
   referrer_host?: Text;
   title_hash?: Text | number;
-  /** `document.visibilityState`, or the focus state. */
+  /** `document.visibilityState`, or the focus state; `leave` where the page itself goes to another one. */
   state?: Text;
   visible_ms?: number;
   active_ms?: number;
@@ -115,7 +115,10 @@ export interface EventPayload {
   driver_artifacts?: Names;
   /** Marks of agents that are in the page, as `element:claude-phantom-cursor*`: kind, colon, and the value that the list gives. */
   agent_marks?: Names;
-  /** Times since the last report at which the page had a user's activation, and nothing in it explains that. */
+  /**
+   * Times since the last report at which the page had a user's activation, and nothing in it explains that. With `x` and `y` where a move of the pointer
+   * found it so, before anybody had touched the page.
+   */
   lone_activations?: number;
   /** Presses in the very middle of their target, by a mouse that moved twice at most since the press before. */
   exact_clicks?: number;

@@ -247,6 +247,10 @@ export interface SessionEvidence extends BrowserEvidence {
   typedPages: number;
   /** Times at which the page had a user's activation that nothing in it explains. */
   loneActivations: number;
+  /** Pages that nobody had touched yet and the pointer, well inside them, found activated. */
+  activeMoves: number;
+  /** Presses of a mouse without the pressure that browsers give each. */
+  weightlessPresses: number;
   /** Presses in the very middle of their target, by a mouse that had hardly moved. */
   exactClicks: number;
   /** Presses and keys in a hidden page. */

@@ -1,12 +1,14 @@
 /**
- * Family 3006: how agents act that work in a person's own browser. They see a picture of the page, think, and act at once. Each entry is experimental until
- * it is counted on people, aids and password managers.
+ * Family 3006: how agents act that work in a person's own browser. They see a picture of the page, think, and act at once. What people and aids may
+ * produce as well is experimental, or counts beside others only.
  */
 import { detection, type Read } from "./detection.js";
 
 /** What the conclusion below reads. */
 const signNames = [
   "loneActivations",
+  "activeMoves",
+  "weightlessPresses",
   "sharedFocus",
   "typedPages",
   "quickPages",
@@ -27,6 +29,8 @@ type Signs = Read<(typeof signNames)[number]>;
 /** An ordinary visit, for examples. */
 const noSigns: Signs = {
   loneActivations: 0,
+  activeMoves: 0,
+  weightlessPresses: 0,
   sharedFocus: 0,
   typedPages: 0,
   quickPages: 0,
@@ -51,10 +55,20 @@ const isPasted = (e: Pick<Signs, "pastes" | "fieldsFilled" | "keys" | "menuClick
   e.menuClicks < e.pastes / 2 &&
   e.touches === 0;
 /** Signs that no aid gives: only what drives the browser itself. */
-const driven = (e: Signs) => count(e.loneActivations >= 1, e.sharedFocus >= 2, e.typedPages >= 3, e.quickPages >= 3);
+const driven = (e: Signs) =>
+  count(
+    e.loneActivations >= 1 || e.activeMoves >= 1,
+    e.weightlessPresses >= 2,
+    e.sharedFocus >= 2,
+    e.typedPages >= 3,
+    e.quickPages >= 3,
+  );
 /** Signs that aids give as well. */
 const unmoved = (e: Signs) =>
   count(e.arrivalClicks >= 1, e.quietClicks >= 3, e.exactClicks >= 3, e.unpairedKeys >= 3, isPasted(e));
+
+/** By its engine, whatever it calls itself: `eval.toString()` has 33 characters in Chromium. */
+const isDesktopChromium = (e: Read<"browserMobile" | "evalLength">) => e.browserMobile === false && e.evalLength === 33;
 
 /** Of the behavioral engine, in `catalogue.ts` with the other families. */
 export const agentActDetections = [
@@ -143,7 +157,7 @@ export const agentActDetections = [
     id: 300605,
     slug: "pages-left-at-once",
     engine: "behavioral",
-    state: "experimental",
+    state: "scoring",
     meaning: "Three pages in a row were left within half a second.",
     strength: "notable",
     cause: "page_pace",
@@ -158,7 +172,7 @@ export const agentActDetections = [
     id: 300606,
     slug: "addresses-by-themselves",
     engine: "behavioral",
-    state: "experimental",
+    state: "scoring",
     meaning:
       "Three pages and more were replaced by a typed address, while nobody pressed a key or a button or left the page.",
     strength: "notable",
@@ -174,17 +188,67 @@ export const agentActDetections = [
     id: 300607,
     slug: "activation-without-input",
     engine: "behavioral",
-    state: "experimental",
+    state: "scoring",
     meaning: "The browser took the page for activated by its user while there was no key, press or touch.",
+    strength: "notable",
+    cause: "activation",
+    reads: ["loneActivations", "browserMobile", "evalLength"],
+    when: (e) => e.loneActivations >= 1 && isDesktopChromium(e),
+    source:
+      "drivers pass a user's gesture with every evaluation: 133 of 364 runs, 0 of 57 visits of people. So do bookmarks that run a script",
+    fires: { loneActivations: 1, browserMobile: false, evalLength: 33 },
+    staysQuiet: { loneActivations: 1, browserMobile: false, evalLength: 37 },
+  }),
+  detection({
+    id: 300612,
+    slug: "activated-before-the-pointer",
+    engine: "behavioral",
+    state: "scoring",
+    meaning:
+      "The pointer turned up well inside a page that nobody had touched, and the browser took it for activated by its user.",
     strength: "moderate",
     cause: "activation",
-    reads: ["loneActivations"],
-    when: (e) => e.loneActivations >= 1,
+    isDriverTrace: true,
+    reads: ["activeMoves", "browserMobile", "browserEmbedded", "evalLength"],
+    when: (e) => e.activeMoves >= 1 && !e.browserEmbedded && isDesktopChromium(e),
     source:
-      "drivers pass a user's gesture with every evaluation: 133 of 364 runs, 0 of 57 visits of people. So does the console of open developer tools",
-    fires: { loneActivations: 1 },
-    staysQuiet: { loneActivations: 0 },
+      "the same gesture, seen before the first press: a person's activation is a key, a press or a touch, an aid's action is a click, and who comes from a bookmark comes by the border",
+    fires: { activeMoves: 1, browserMobile: false, browserEmbedded: false, evalLength: 33 },
+    staysQuiet: { activeMoves: 1, browserMobile: false, browserEmbedded: true, evalLength: 33 },
   }),
+  detection({
+    id: 300613,
+    slug: "presses-without-pressure",
+    engine: "behavioral",
+    state: "scoring",
+    meaning: "A mouse was pressed without the pressure that the browser gives every press of a mouse.",
+    strength: "moderate",
+    cause: "pressure",
+    isDriverTrace: true,
+    reads: ["weightlessPresses", "browserMobile", "browserEmbedded", "evalLength"],
+    when: (e) => e.weightlessPresses >= 2 && !e.browserEmbedded && isDesktopChromium(e),
+    source:
+      "Pointer Events: 0.5 while a button is down. Chromium's debugging protocol sends 0 unless told otherwise, as Puppeteer and what is built on it do; Safari and screen readers of telephones also send 0",
+    fires: { weightlessPresses: 2, browserMobile: false, browserEmbedded: false, evalLength: 33 },
+    staysQuiet: { weightlessPresses: 3, browserMobile: false, browserEmbedded: false, evalLength: 37 },
+  }),
+  detection({
+    id: 300614,
+    slug: "addresses-at-once",
+    engine: "behavioral",
+    state: "scoring",
+    meaning:
+      "Three pages in a row were replaced within half a second by an address from outside, and nobody did anything on them.",
+    strength: "strong",
+    cause: "page_pace",
+    reads: ["quickPages", "typedPages", "browserMobile", "evalLength"],
+    when: (e) => e.quickPages >= 3 && e.typedPages >= 3 && isDesktopChromium(e),
+    source:
+      "drivers that read page after page by address; nobody types or picks an address in half a second three times, and a page that goes on by itself says so",
+    fires: { quickPages: 3, typedPages: 3, browserMobile: false, evalLength: 33 },
+    staysQuiet: { quickPages: 3, typedPages: 2, browserMobile: false, evalLength: 33 },
+  }),
+
   detection({
     id: 300608,
     slug: "exactly-in-the-middle",

@@ -41,7 +41,7 @@ const text = <const N extends string>(number: number, name: N, charactersMax: nu
 });
 
 /** The number of the next new field; raise it with each. */
-export const nextFieldNumber = 323;
+export const nextFieldNumber = 326;
 
 /**
  * Numbers of removed fields, never reused, and how they were stored: older records still hold them, and the reader skips them to find what follows.
@@ -379,7 +379,7 @@ export const countFields = [
   row(311, "menuClicks", "u16", "1", "clicks of another button than the first"),
   row(312, "pageMs", "f64", "ms", "stamp of the last page"),
   row(313, "pageShown", "u8", "bool", "it was visible when it opened"),
-  row(314, "pageActed", "u8", "bool", "since then there was input, a form was filled in or the focus left"),
+  row(314, "pageActed", "u8", "bool", "since then there was input, a form was filled in or the page went on by itself"),
   row(315, "quickPages", "u8", "1", "pages in a row, each open for under half a second before the next"),
   row(316, "quickPagesMax", "u8", "1", "the most of them"),
   row(317, "typedPages", "u16", "1", "pages without a referrer that replaced one on which nothing was done"),
@@ -388,6 +388,9 @@ export const countFields = [
   row(320, "hiddenActs", "u16", "1", "presses and keys in a hidden page"),
   row(321, "sharedFocus", "u16", "1", "times at which two tabs had the focus"),
   row(322, "unpairedKeys", "u16", "1", "printing keys pressed twice without a release, or the reverse"),
+  row(323, "activeMoves", "u16", "1", "pages that nobody had touched and the pointer found activated"),
+  row(324, "weightlessPresses", "u16", "1", "presses of a mouse without the pressure that browsers give each"),
+  row(325, "pageBlurMs", "f64", "ms", "stamp of the first loss of the focus since then, 0 for none"),
 ] as const satisfies readonly NumberField[];
 
 /** Facts that may be unobserved: they start as NaN, and NaN is not stored. Booleans are 0 or 1. */

@@ -47,6 +47,7 @@ export function foldClick(n: number[], event: IngestEvent, nowMs: number): void 
   }
   const isElsewhere = n[F.clicks] === 0 || event.payload.x !== n[F.clickX] || event.payload.y !== n[F.clickY];
   if ((pointer ?? "mouse") === "mouse") foldApproach(n, event, nowMs);
+  if (pointer === "mouse" && event.payload.pressure === 0) n[F.weightlessPresses]! += 1;
   foldPlace(n, event);
   n[F.clicks]! += 1;
   // A visitor who clicks again without moving aims only once.

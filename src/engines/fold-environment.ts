@@ -66,9 +66,19 @@ export function foldEnvironment(features: SessionFeatures, payload: EventPayload
   foldActs(features.numbers, payload);
 }
 
+/** Who comes from a bookmark that runs a script, or from a side panel, comes into the page by its border, px. */
+const borderPx = 60;
+
+/** Whether a move of the pointer was well inside the page; its size may not be known yet. */
+function isInside(n: readonly number[], { x, y }: EventPayload): boolean {
+  if (x === undefined || y === undefined || Math.min(x, y) < borderPx) return false;
+  return !(x > n[F.innerW]! - borderPx) && !(y > n[F.innerH]! - borderPx);
+}
+
 /** Folds what the SDK's third file counts since its last report. */
 function foldActs(n: number[], payload: EventPayload): void {
   n[F.loneActivations]! += boundedCount(payload.lone_activations);
+  if (payload.lone_activations !== undefined && isInside(n, payload)) n[F.activeMoves]! += 1;
   n[F.exactClicks]! += boundedCount(payload.exact_clicks);
   n[F.hiddenActs]! += boundedCount(payload.hidden_acts);
   n[F.sharedFocus]! += boundedCount(payload.shared_focus);

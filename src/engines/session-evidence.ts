@@ -229,6 +229,8 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     quickPages: n[F.quickPagesMax],
     typedPages: n[F.typedPages],
     loneActivations: n[F.loneActivations],
+    activeMoves: n[F.activeMoves],
+    weightlessPresses: n[F.weightlessPresses],
     exactClicks: n[F.exactClicks],
     hiddenActs: n[F.hiddenActs],
     sharedFocus: n[F.sharedFocus],

@@ -4,6 +4,7 @@
  */
 import { doc, own } from "./bare.js";
 import type { Scene } from "./collector.js";
+import { collectActivation } from "./collectors/activation.js";
 import { collectClicks } from "./collectors/clicks.js";
 import { collectEnvironment } from "./collectors/environment.js";
 import { collectForms } from "./collectors/forms.js";
@@ -24,13 +25,30 @@ import { scriptUrl } from "./trusted-types.js";
 const afterLoadMs = 500;
 const loadingMostMs = 1500;
 
-const collectors = [collectPointer, collectClicks, collectTouch, collectScroll, collectKeyboard, collectForms];
+const collectors = [
+  collectActivation,
+  collectPointer,
+  collectClicks,
+  collectTouch,
+  collectScroll,
+  collectKeyboard,
+  collectForms,
+];
 
 /** What a person does, by events that begin with its kind, see `Scene.input`. */
 const inputs = "wheel touchstart touchmove keydown pointerdown pointerup";
 
 /** The SDK at work, until it is stopped. */
-export type Agent = Pick<Verdictd, "ready" | "token" | "challenge"> & { stop(): void };
+export type Agent = Pick<Verdictd, "ready" | "token" | "challenge"> & {
+  /** The answer after a 403: of the request sent once more where that was a challenge and is passed, else the 403. */
+  sendAgain(
+    answer: Response,
+    init: RequestInit | undefined,
+    by: Pick<Verdictd, "challenge">,
+    send: () => Promise<Response>,
+  ): Promise<Response>;
+  stop(): void;
+};
 
 /** Starts collecting and sending. */
 export function startAgent(settings: Settings, tokens: TokenStore): Agent {
@@ -136,9 +154,19 @@ export function startAgent(settings: Settings, tokens: TokenStore): Agent {
     recorder.flush();
     while (transport.isBusy()) await new Promise<void>((resolve) => page.later(resolve, 50));
   };
+  const late = () => import(`${settings.base}/challenge.js`);
   const challenge = () =>
-    import(`${settings.base}/challenge.js`)
+    late()
       .then((module) => module.pass(settings.siteKey, settings.base, ready, token, scriptUrl, tell))
       .catch(() => false);
-  return { ready, token, challenge, stop };
+  return {
+    ready,
+    token,
+    challenge,
+    sendAgain: (answer, ...more) =>
+      late()
+        .then((module) => module.retry(answer, ...more))
+        .catch(() => answer),
+    stop,
+  };
 }

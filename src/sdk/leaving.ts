@@ -14,7 +14,10 @@ export function reportBeforeLeaving(scene: Scene): void {
       navigation,
       "navigate",
       (event) => {
-        if (!event.destination.sameDocument && event.downloadRequest == null) scene.report();
+        if (event.destination.sameDocument || event.downloadRequest != null) return;
+        // Whoever types an address, or gives one from outside, comes by no such event.
+        scene.record("focus", { state: "leave" });
+        scene.report();
       },
     );
   } else {

@@ -46,16 +46,9 @@ export function startSdk(options: VerdictdOptions): Verdictd {
     token: () => agent?.token() ?? null,
     challenge: async () => (agent ? agent.challenge() : false),
     fetch: async (input: RequestInfo | URL, init?: RequestInit) => {
-      const again = input instanceof Request ? input.clone() : input;
+      const again = (input as Partial<Request>).clone?.() ?? (input as string);
       const answer = await send(input, init);
-      const isChallenge =
-        answer.status === 403 &&
-        // Another origin may not show the header.
-        (answer.headers.get("X-Verdict-Action") === "challenge" ||
-          (await answer.clone().text()).includes('"CHALLENGE_REQUIRED"'));
-      return isChallenge && !(init?.body instanceof ReadableStream) && (await verdictd.challenge())
-        ? send(again, init)
-        : answer;
+      return answer.status === 403 && agent ? agent.sendAgain(answer, init, verdictd, () => send(again, init)) : answer;
     },
     start,
     stop(choice?: { forget?: boolean }) {
@@ -69,7 +62,7 @@ export function startSdk(options: VerdictdOptions): Verdictd {
     const { siteKey, consent } = options;
     if (typeof document !== "object" || typeof fetch !== "function" || !siteKey) return;
     if (siteKey.startsWith("sk_")) {
-      console.error("verdictd: sk_ keys are secret: rotate this one, and use the pk_ key here");
+      console.error("verdictd: sk_ keys are secret: use a pk_ key");
       return;
     }
     const page = window as unknown as Page;
@@ -85,7 +78,7 @@ export function startSdk(options: VerdictdOptions): Verdictd {
     const cookie = settings.cookie && settings.cookieName;
     for (const each of started.values()) {
       if (!cookie || each.cookie !== cookie) continue;
-      console.error(`verdictd: another site key uses the cookie ${cookie}: give this one its own`);
+      console.error(`verdictd: another site key uses the cookie ${cookie}`);
       settings = undefined;
       return;
     }

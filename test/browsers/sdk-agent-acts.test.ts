@@ -71,6 +71,74 @@ t.test(
   },
 );
 
+t.test("the pointer finds a page activated that nobody has touched", async (t) => {
+  const { site, openPage, total } = await openSiteWith(t);
+  const found = () =>
+    site.posts
+      .flatMap(({ batch }) => batch.events)
+      .filter(({ payload }) => payload.lone_activations !== undefined && payload.x !== undefined);
+  const page = await openPage();
+  await page.evaluate("1 + 1");
+  await page.mouse.move(400, 300);
+  await page.evaluate("1 + 1");
+  await page.mouse.move(420, 310);
+  await reportAll(site, page);
+  t.same(
+    found().map(({ payload }) => [payload.x, payload.y]),
+    [[400, 300]],
+    "once",
+  );
+  t.ok(total("lone_activations") > 0);
+
+  const cases: [string, string, (page: Page) => Promise<unknown>][] = [
+    ["a frame may have given it", '<iframe srcdoc="<p>"></iframe>', (page) => page.mouse.move(400, 300)],
+    ["a key was pressed", "", (page) => page.keyboard.press("x")],
+    ["another window had the focus", "", (page) => page.evaluate('dispatchEvent(new Event("blur"))')],
+  ];
+  for (const [name, more, before] of cases) {
+    const other = await openSiteWith(t, body + more);
+    const visited = await other.openPage();
+    await before(visited);
+    await visited.evaluate("1 + 1");
+    await visited.mouse.move(400, 300);
+    await visited.mouse.move(440, 320);
+    await reportAll(other.site, visited);
+    const moves = other.site.posts
+      .flatMap(({ batch }) => batch.events)
+      .filter(({ payload }) => payload.lone_activations !== undefined && payload.x !== undefined);
+    t.same(moves, [], name);
+  }
+});
+
+t.test("a press tells its pressure, and a page that goes on by itself says so", async (t) => {
+  const { site, openPage } = await openSiteWith(t);
+  site.pages.set("/next", pageWith('data-interval="250"', body));
+  const page = await openPage();
+  const session = await page.context().newCDPSession(page);
+  for (const force of [undefined, 0.5]) {
+    for (const type of ["mousePressed", "mouseReleased"] as const) {
+      const more = { button: "left" as const, clickCount: 1, ...(force !== undefined && { force }) };
+      await session.send("Input.dispatchMouseEvent", { type, x: 60, y: 70, ...more });
+    }
+    t.ok(await site.event("click", ({ payload }) => payload.pressure === (force ?? 0)), `${force}`);
+  }
+  const left = site.event("focus", ({ payload }) => payload.state === "leave");
+  await page.evaluate('location.href = "/next"');
+  t.ok(await left);
+  await page.waitForURL("**/next");
+  const opened = (path: string) =>
+    site.posts
+      .flatMap(({ batch }) => batch.events)
+      .filter(({ type, payload }) => type === "page" && payload.path === path);
+  const leaves = () =>
+    site.posts.flatMap(({ batch }) => batch.events).filter(({ payload }) => payload.state === "leave").length;
+  const before = leaves();
+  await page.goto(`${site.origin}/`);
+  await reportAll(site, page);
+  t.ok(opened("/next").length > 0);
+  t.equal(leaves(), before, "an address from outside");
+});
+
 t.test("element clicks hit the middle without a way there; a moved pointer's don't count", async (t) => {
   const { site, openPage, total } = await openSiteWith(t);
   const page = await openPage();

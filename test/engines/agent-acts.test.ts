@@ -13,6 +13,7 @@ const move = (at: number, x: number, y: number) => event("mouse", { t: at, point
 const click = (at: number, x: number, y: number, more: EventPayload = {}) =>
   event("click", { t: at, x, y, dwell: 90, button: 0, ...mouse, ...more });
 const count = (field: number, events: IngestEvent[]) => folded([env, ...events]).numbers[field];
+const score = (events: IngestEvent[]) => combine(runEngines(folded([env, ...events]), lastRequest)).score;
 const fired = (events: IngestEvent[]) => combine(runEngines(folded([env, ...events]), lastRequest)).detectionIds;
 
 t.test("a click on arrival is one whose pointer shows up in the middle of the page, and then clicks", async (t) => {
@@ -119,11 +120,58 @@ t.test("an unknown agent is named by signs that no aid gives, beside others", as
   );
   t.notOk(fired([...arrival, acts({ stack_probe: true })]).includes(acting), "open developer tools");
   t.notOk(fired([acts({ lone_activations: 9 })]).includes(acting), "their console");
-  const score = (events: IngestEvent[]) => combine(runEngines(folded([env, ...events]), lastRequest)).score;
-  t.equal(score([...arrival, acts({ lone_activations: 2 })]), score(arrival), "and lowers no score");
+  t.equal(score([...arrival, acts({ shared_focus: 2 })]), score(arrival), "and lowers no score by that");
 });
 
-t.test("counts of the third file add up; each alone weighs nothing", async (t) => {
+t.test(
+  "an activation before the pointer and a press without pressure make a bot, and are no bot's elsewhere",
+  async (t) => {
+    const active = event("env", { lone_activations: 1, x: 400, y: 300 });
+    const byBorder = [
+      [400, 12],
+      [3, 300],
+      [1890, 300],
+    ].map(([x, y]) => count(F.activeMoves, [event("env", { lone_activations: 1, x: x!, y: y! })]));
+    t.same(byBorder, [0, 0, 0], "from a bookmark's script or a side panel");
+    t.equal(score([active]), 27);
+    const presses = [0, 1].map((index) => click(900 * index, 300 + 90 * index, 200, { pressure: 0 }));
+    t.equal(score(presses), 27);
+    t.ok(score([page(0), active, ...presses]) <= 12, "together they are sure");
+    t.equal(count(F.weightlessPresses, [click(1, 3, 4, { pressure: 0.5 }), click(2, 3, 4)]), 0);
+    for (const pointer_type of ["touch", "pen", "none"]) {
+      t.equal(count(F.weightlessPresses, [click(1, 3, 4, { pressure: 0, pointer_type })]), 0, pointer_type);
+    }
+    // Safari under another name gives no press any pressure.
+    const safari = event("env", { eval_length: 37 });
+    for (const id of [300607, 300612, 300613]) {
+      const acts = [active, event("env", { lone_activations: 1 }), ...presses];
+      t.ok(fired(acts).includes(id));
+      t.notOk(fired([safari, ...acts]).includes(id), `${id} of another engine`);
+    }
+  },
+);
+
+t.test("addresses that are opened within half a second each", async (t) => {
+  const pages = [0, 300, 700, 1150].map((at) => page(at));
+  t.equal(score(pages), 12);
+  const slow = [0, 300, 5700, 6150].map((at) => page(at));
+  t.notOk(fired(slow).includes(300614));
+  const forwarding = pages.flatMap((each, index) => [
+    each,
+    { ...event("focus", { state: "leave" }), request_id: `leave-000${index}` },
+  ]);
+  t.notOk(fired(forwarding).includes(300614), "pages that go on by themselves");
+  t.equal(count(F.typedPages, forwarding), 0);
+  const resting = pages.flatMap((each, index) => [each, { ...move(90, 500, 400), request_id: `rest-0000${index}` }]);
+  t.ok(fired(resting).includes(300614), "a pointer that rests there does nothing");
+  const replaced = pages.flatMap((each, index) => [
+    each,
+    { ...event("focus", { state: "blur" }, Date.parse(each.received_at) + 290), request_id: `blur-0000${index}` },
+  ]);
+  t.ok(fired(replaced).includes(300614), "a browser takes the focus from a page that it replaces");
+});
+
+t.test("counts of the third file add up", async (t) => {
   const more: EventPayload = {
     exact_clicks: 3,
     hidden_acts: 3,

@@ -2,10 +2,13 @@
  * Unusual honest visitors: people with an aid, an extension or a proxy, and pages that act by themselves, in real windows with the
  * operating system's input. Each hand is a recorded person's, each recording is played once.
  */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { missingProgram } from "../chromium.js";
 import type { CrossSessionCounts, LiveCase } from "../measurement.js";
 import { pause } from "../pause.js";
 import { between } from "../randomness.js";
+import { scratchFolder } from "../scratch-folder.js";
 import type { PagePlace } from "../site.js";
 import type { Keystroke, Movement, PersonRecording } from "../traces.js";
 import { type ExtensionName, extensionArgs, unpackExtension } from "./aid-extensions.js";
@@ -13,6 +16,7 @@ import { missingAccessibility, openAccessibilityBus, setMouseKeys } from "./aid-
 import { startFilteringProxy } from "./filtering-proxy.js";
 import {
   type Hand,
+  pageTop,
   playMovement,
   playTyping,
   playWheel,
@@ -296,6 +300,100 @@ const throughProxy = (others: readonly string[]) => async (around: CrossSessionC
   }
 };
 
+/** The console has the focus while its page loads again; then the pointer, which lay over the page, moves and clicks. */
+const useConsole: Act = async (visitor) => {
+  const { around, hand } = visitor;
+  const { visit } = around;
+  const evaluate = async () => {
+    await typeText(hand, "document.title", 30);
+    hand.say("key Return");
+    await pause(800);
+  };
+  const before = visit.place;
+  hand.say("mousemove 300 400");
+  hand.say("key ctrl+shift+j");
+  await visit.until(({ place }) => place !== before, "the developer tools", 20_000);
+  await pause(3000);
+  await evaluate();
+  hand.say("key F5");
+  await pause(2500);
+  await evaluate();
+  hand.say("mousemove_relative 3 2");
+  await pause(400);
+  const place = visit.place!;
+  await point({ ...visitor, place }, "info");
+};
+
+/** Types an address that runs a script in the page, and goes on with the pointer. */
+const typeScript: Act = async (visitor) => {
+  visitor.hand.say("key ctrl+l");
+  await typeText(visitor.hand, "javascript:void(document.title)", 20);
+  visitor.hand.say("key Return");
+  await pause(300);
+  await asUsual(visitor);
+};
+
+/** The first bookmark of the bar runs a script; nothing of the page was touched before. */
+async function clickBookmark(around: CrossSessionCounts, person: Person): Promise<void> {
+  const folder = await scratchFolder();
+  mkdirSync(join(folder.path, "Default"));
+  const write = (name: string, value: object) =>
+    writeFileSync(join(folder.path, "Default", name), JSON.stringify(value));
+  const bookmark = { type: "url", id: "5", name: "Larger letters", url: "javascript:void(document.title)" };
+  const root = (id: string, name: string, children: object[]) => ({ type: "folder", id, name, children });
+  write("Bookmarks", {
+    version: 1,
+    roots: {
+      bookmark_bar: root("1", "bar", [bookmark]),
+      other: root("2", "other", []),
+      synced: root("3", "synced", []),
+    },
+  });
+  write("Preferences", { bookmark_bar: { show_on_all_tabs: true } });
+  const act: Act = async (visitor) => {
+    const { hand, place } = visitor;
+    hand.say(`mousemove 70 ${pageTop(place) - 16}`);
+    await pause(600);
+    for (let times = 0; times < 3; times++) {
+      await pressButton(hand);
+      await pause(700);
+    }
+    await asUsual(visitor);
+  };
+  try {
+    await inWindow(around, person, act, { args: [`--user-data-dir=${folder.path}`] });
+  } finally {
+    await folder.erase();
+  }
+}
+
+async function pressButton(hand: Hand): Promise<void> {
+  hand.say("mousedown 1");
+  await pause(80);
+  hand.say("mouseup 1");
+}
+
+const frame = `
+  const frame = document.createElement("iframe");
+  frame.srcdoc = "<button style='font: 40px sans-serif'>Play</button>";
+  frame.style.cssText = "position: absolute; left: 700px; top: 200px; width: 300px; height: 120px";
+  document.body.append(frame);
+`;
+
+/** A film or a map in a frame is used first. */
+async function useFrame(around: CrossSessionCounts, person: Person): Promise<void> {
+  around.visit.pageScript = frame;
+  const act: Act = async (visitor) => {
+    const { hand, place } = visitor;
+    hand.say(`mousemove 760 ${pageTop(place) + 240}`);
+    await pause(500);
+    await pressButton(hand);
+    await pause(300);
+    await asUsual(visitor);
+  };
+  await inWindow(around, person, act);
+}
+
 const mouseKeysMissing = () => missingProgram("python3");
 
 const aids: readonly Aid[] = [
@@ -328,6 +426,10 @@ const aids: readonly Aid[] = [
   { who: "link hints of the keyboard (extension)", visit: withExtension("linkHints", followHints) },
   { who: "a password manager's login (extension)", visit: withExtension("filler", fill) },
   { who: "a password manager's identity (extension)", visit: withExtension("filler", fill, identity) },
+  { who: "open developer tools, whose console is used", visit: acting(useConsole) },
+  { who: "an address that runs a script", visit: acting(typeScript) },
+  { who: "a bookmark that runs a script", visit: clickBookmark },
+  { who: "a frame that is used first", visit: useFrame },
   { who: "a proxy that strips Sec- headers", visit: throughProxy([]) },
   { who: "a proxy that strips Sec- headers and the language", visit: throughProxy(["accept-language"]) },
   { who: "a proxy that strips Sec- headers and the origin", visit: throughProxy(["origin", "referer"]) },

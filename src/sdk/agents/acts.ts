@@ -56,8 +56,8 @@ export function watchActs(listen: PageHooks["listen"], later: PageHooks["later"]
   let loneAt = -activeMs;
   const checkActivation = () => {
     const now = performance.now();
-    // A frame passes its activation on.
-    if (window.length) causeAt = now;
+    // A frame passes its activation on, and the console of the developer tools gives one: who types there has the focus there.
+    if (window.length || !doc.hasFocus()) causeAt = now;
     if (!navigator.userActivation?.isActive || now - causeAt < activeMs || now - loneAt < activeMs) return;
     loneAt = now;
     count("lone_activations");

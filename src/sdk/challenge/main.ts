@@ -89,6 +89,21 @@ const passAlone: Pass = async (siteKey, base, ready, token, scriptUrl = (url) =>
   return false;
 };
 
+/** What `verdictd.fetch` answers where it got the 403 `answer`: what `send` does after a pass, if it was a challenge and nothing was a stream. */
+export async function retry(
+  answer: Response,
+  init: RequestInit | undefined,
+  by: Pick<Verdictd, "challenge">,
+  send: () => Promise<Response>,
+): Promise<Response> {
+  const isChallenge =
+    // Another origin may not show the header.
+    answer.headers.get("X-Verdict-Action") === "challenge" ||
+    (await answer.clone().text()).includes('"CHALLENGE_REQUIRED"');
+  const isStream = init?.body instanceof ReadableStream;
+  return isChallenge && !isStream && (await by.challenge()) ? send() : answer;
+}
+
 if (typeof document === "undefined") {
   globalThis.onmessage = async ({ data }) => {
     postMessage(null);

@@ -14,28 +14,29 @@ function offCenter(event: MouseEvent, target: Element | undefined): number | und
 
 /** Follows clicks of any button. */
 export const collectClicks: Collector = (scene) => {
-  let downAt = 0;
+  let down: PointerEvent | null | undefined;
   // A press that assistive technology asks for is counted as none: `detail` 0, or in Firefox no `pointerdown` at all.
-  scene.listen<MouseEvent>(window, "pointerdown mousedown", (event) => {
-    if (event.type > "p") downAt = event.timeStamp;
-    else if (!event.detail) downAt = 0;
+  scene.listen<PointerEvent>(window, "pointerdown mousedown", (event) => {
+    if (event.type > "p") down = event;
+    else if (!event.detail) down = null;
   });
   scene.listen<PointerEvent>(window, "click auxclick", (event) => {
     // The target of a click on the window itself is no element.
     const target = event.target instanceof Element ? bare(event.target) : undefined;
     // `detail` is 0 as well when no pointer was behind the click: a key, a label, or a script.
-    const pointed = downAt && event.detail && event.isTrusted;
+    const press = event.detail && event.isTrusted ? down : null;
     scene.record("click", {
       t: round(event.timeStamp, 1),
       x: round(event.clientX, 2),
       y: round(event.clientY, 2),
-      dwell: pointed ? round(event.timeStamp - downAt, 1) : undefined,
+      dwell: press ? round(event.timeStamp - press.timeStamp, 1) : undefined,
+      pressure: press?.pressure,
       button: event.button,
       trusted: event.isTrusted,
       target_tag: target?.tagName.toLowerCase().slice(0, 32),
-      pointer_type: pointed ? event.pointerType || undefined : "none",
-      off_center: pointed ? offCenter(event, target) : undefined,
+      pointer_type: press ? event.pointerType || undefined : "none",
+      off_center: press ? offCenter(event, target) : undefined,
     });
-    downAt = 0;
+    down = null;
   });
 };
