@@ -12,6 +12,7 @@ import {
   pagePartExtensionsList,
   staticExtensionsList,
 } from "./reference.js";
+import { type DescribedTable, storedTable } from "./stored-table.js";
 
 /** A rendered page with its marks `<!-- generated: NAME -->`. */
 export interface RenderedPage {
@@ -27,8 +28,12 @@ export interface LazyPage {
   readonly html: () => string;
 }
 
-/** The pages over these routes. Throws on a mark that nothing is known for. */
-export function docPages(rendered: readonly RenderedPage[], routes: readonly DocumentedRoute[]): LazyPage[] {
+/** The pages over these routes and tables. Throws on a mark that nothing is known for. */
+export function docPages(
+  rendered: readonly RenderedPage[],
+  routes: readonly DocumentedRoute[],
+  tables: readonly DescribedTable[],
+): LazyPage[] {
   const parts: Readonly<Record<string, () => string>> = {
     access: () => accessTable(routes),
     api: () => apiReference(openApiDocument(routes)),
@@ -36,6 +41,7 @@ export function docPages(rendered: readonly RenderedPage[], routes: readonly Doc
     detections: detectionsTable,
     events: eventsTable,
     fields: fieldsTable,
+    stored: () => storedTable(tables),
     "static-extensions": staticExtensionsList,
     "page-part-extensions": pagePartExtensionsList,
   };

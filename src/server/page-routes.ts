@@ -12,6 +12,7 @@ import { type Page, pageRoute } from "../http/handlers/pages/pages.js";
 import { sdkAgentsRoute } from "../http/handlers/pages/sdk-agents.js";
 import type { Route } from "../http/route.js";
 import type { Store } from "../store/store.js";
+import { tables } from "../store/tables.js";
 import type { VerdictReader } from "../verdict/verdict-reader.js";
 
 /** The console. */
@@ -43,9 +44,9 @@ export function demoPageRoutes(store: Store, verdicts: VerdictReader): Route[] {
   ];
 }
 
-/** The documentation. Its API reference describes the routes in `documented`. */
+/** The documentation. Its API reference describes the routes in `documented`, its table of what is stored the tables of the store. */
 export function docsPageRoutes(documented: readonly Route[]): Route[] {
-  const pages = docPages(renderedDocs(), documented);
+  const pages = docPages(renderedDocs(), documented, Object.values(tables));
   return docsRoutes({
     pages,
     style: readCompressedAsset("docs/docs.css"),

@@ -12,6 +12,7 @@ import { docPages } from "../../src/docs/pages.js";
 import { rankedSections, wordsOf } from "../../src/docs/search-ranking.js";
 import { operatorsOfType } from "../../src/rules/check.js";
 import { fields } from "../../src/rules/fields.js";
+import { tables } from "../../src/store/tables.js";
 import { startServer, type TestServer } from "../support/server.js";
 
 const source = fileURLToPath(new URL("../../../src/docs", import.meta.url));
@@ -212,11 +213,16 @@ t.test("the documentation", async (t) => {
     t.ok(count > 15);
     for (const name of Object.keys(json.components.schemas)) t.ok(text.includes(`id="type-${name}"`), name);
   });
+
+  await t.test("every table of the store is on the page on what is stored", async (t) => {
+    const text = page("events");
+    for (const { name } of Object.values(tables)) t.ok(text.includes(`<td><code>${name}</code></td>`), name);
+  });
 });
 
 t.test("a mark that nothing is known for stops the start", async (t) => {
   const bad = [{ path: "/docs/bad", html: "<p><!-- generated: nothing-of-the-kind --></p>" }];
-  t.throws(() => docPages(bad, []), /\/docs\/bad/);
+  t.throws(() => docPages(bad, [], []), /\/docs\/bad/);
 });
 
 t.test("text is escaped for elements and attributes", async (t) => {

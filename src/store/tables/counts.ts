@@ -39,7 +39,7 @@ export const countTables = {
     value: "Traffic",
     form: records<Traffic, [number, number]>(),
     holds: "how many events, sessions, verdicts and actions a project had in an hour",
-    until: "`--traffic-days`",
+    until: "`--stats-days`",
     merge: "added",
     expiry: { ranges: expiredTraffic },
     ofSession: null,
@@ -57,7 +57,7 @@ export const countTables = {
     form: packedRows,
     holds:
       "counts of verdicts by address, network, path, agent and the like, and samples of requests without a session",
-    until: "`--traffic-days`; addresses no longer than sessions, samples for a week",
+    until: "`--stats-days`; addresses no longer than sessions, samples for a week",
     merge: "replaced",
     expiry: { ranges: expiredRangesOfJudged },
     // Counts by value and samples of requests without a session: they name none.

@@ -137,7 +137,7 @@ export const settingTables = {
     value: "counts of that hour by value, the heavy ones",
     form: records<[key: string, count: number][], [number, number]>(),
     holds: "what a project's requests usually look like, by hour: counts of networks, agents, paths and the like",
-    until: "the latest hours, in number",
+    until: "the hours that a later hour is compared with are over: 4 weeks",
     merge: "replaced",
     expiry: "kept",
     ofSession: null,
