@@ -32,6 +32,8 @@ export class Exchange implements Holder {
   /** uWebSockets has the whole answer, or the client has left; `#res` must not be used any more. */
   #isDone = false;
   #waits = false;
+  /** uWebSockets holds a cork: it gives the body's bytes now. */
+  #isCorked = false;
   #isLate = false;
   #isLast = false;
   #asksClose: Framing["asksClose"] = "no";
@@ -106,7 +108,7 @@ export class Exchange implements Holder {
     if (reply.closes === true && !this.#toHead) this.#sendAndClose(sent, flushingSpace);
     else if (reply.closes === true || this.#isLast || (sent.body === undefined && this.#work.isLastWithoutBody()))
       this.#sendLast(sent);
-    else if (this.#waits) this.#res.cork(() => this.#write(sent));
+    else if (this.#waits && !this.#isCorked) this.#res.cork(() => this.#write(sent));
     else this.#write(sent);
   }
 
@@ -138,7 +140,14 @@ export class Exchange implements Holder {
     this.#body = new BodyReader(this.#res, {
       bytesMax,
       held: isAnonymous ? this.#work.anonymousBodies : this.#work.bodies,
-      onBody,
+      onBody: (body) => {
+        this.#isCorked = true;
+        try {
+          onBody(body);
+        } finally {
+          this.#isCorked = false;
+        }
+      },
       onOversize: refuseOversize,
       onDropped: () => this.send(onCrowded()),
     });
@@ -166,7 +175,8 @@ export class Exchange implements Holder {
     // uWebSockets closes after the answer when `close` was asked for alone, but does not say so.
     const isClosedAnyway = this.#asksClose === "alone";
     const isLast = !isClosedAnyway && (this.#work.isClosing || this.#asksClose === "listed");
-    this.#res.writeStatus(statusLine(status));
+    // uWebSockets writes 200 by itself.
+    if (status !== 200) this.#res.writeStatus(statusLine(status));
     this.#res.writeHeader("X-Request-Id", headerLines(this.requestId, reply));
     if (isClosedAnyway) this.#res.writeHeader("Connection", "close");
     if (body !== undefined && (!isLast || body.length > corkBytes)) {

@@ -35,6 +35,7 @@ export class HeldBytes {
 
   /** Removes a holder; does nothing if it has no bytes. */
   release(holder: Holder): void {
+    if (this.#holders.size === 0) return;
     this.#bytes -= this.#holders.get(holder) ?? 0;
     this.#holders.delete(holder);
   }

@@ -190,7 +190,7 @@ export class HttpServer {
       const sent = req.getMethod();
       const [meter, name] = sent === route.method ? [rowMeter, method] : [otherMeter, otherMethod];
       const exchange = this.#exchange(res, meter, name, route.path, sent === "head");
-      if (this.#isFramed(exchange, req)) this.#runRaw(route, exchange, req);
+      if (route.checksFraming === true || this.#isFramed(exchange, req)) this.#runRaw(route, exchange, req);
     };
     app.any(route.path, take);
     if (route.takesSuffix === true) app.any(`${route.path}/*`, take);

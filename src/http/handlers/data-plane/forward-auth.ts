@@ -25,6 +25,7 @@ import { type DenialResponse, denialResponse } from "../../../middleware/denial-
 import { ownPart } from "../../../runtime/text-memo.js";
 import type { RequestAnswer, RequestVerdicts } from "../../../verdict/request-verdicts.js";
 import { bearerOf, type Exchange } from "../../exchange.js";
+import { ambiguous, Framing } from "../../framing.js";
 import type { Reply } from "../../reply.js";
 import type { RawRoute } from "../../route.js";
 import { forwardedQuestion } from "./forwarded-request.js";
@@ -80,11 +81,14 @@ export function forwardAuthRoutes(services: ForwardAuthServices): RawRoute[] {
     }
     return letInReply(yes, reason);
   };
+  const framing = new Framing();
   const answer = (exchange: Exchange, req: HttpRequest, dialect: Dialect): Reply | Promise<Reply> => {
     const { yes } = dialect;
     const failed = (cause: unknown): Reply => letIn(yes, "internal", cause, exchange.requestId);
     try {
-      const headers = new SentHeaders(req);
+      const headers = new SentHeaders(req, framing);
+      if (framing.isAmbiguous) return ambiguous;
+      exchange.framedBy(framing);
       const holder = holderOf(services.credentials, headers);
       if (holder === null) return letIn(yes, "unauthenticated", undefined, exchange.requestId);
       if (holder.account.subscription !== "active") {
@@ -112,6 +116,7 @@ export function forwardAuthRoutes(services: ForwardAuthServices): RawRoute[] {
     path: dialect.path,
     takesAnyMethod: true,
     takesSuffix: dialect.takesSuffix === true,
+    checksFraming: true,
     credential: "private-key-raw",
     doc: {
       id: dialect.id,

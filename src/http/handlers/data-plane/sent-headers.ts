@@ -1,6 +1,7 @@
 /** The header lines of a proxy's call. uWebSockets makes new strings on each call, so they are read in one walk. */
 import type { HttpRequest } from "uWebSockets.js";
 import { sessionHeaderName } from "../../../contract/session-cookie.js";
+import type { Framing } from "../../framing.js";
 
 /** Headers with several lines that form one list, and the separator. */
 const joiners: ReadonlyMap<string, string> = new Map([
@@ -13,9 +14,11 @@ const joiners: ReadonlyMap<string, string> = new Map([
 export class SentHeaders {
   readonly lines: (readonly [name: string, value: string])[] = [];
 
-  /** Call in the synchronous callback. */
-  constructor(req: HttpRequest) {
+  /** Call in the synchronous callback; `framing` gets the lines as well. */
+  constructor(req: HttpRequest, framing: Framing) {
+    framing.begin();
     req.forEach((name, value) => {
+      framing.take(name, value);
       this.lines.push([name, value]);
     });
   }
