@@ -12,13 +12,13 @@ t.test("every recipe has the site's names, and none of another's", async (t) => 
     const { code, stdout, stderr } = await command(["recipe", proxy, ...site, ...names]);
     t.equal(code, 0, stderr);
     // A service of Kubernetes has a name of its own.
-    const upstream = proxy === "ingress" || proxy === "envoy" ? /3001/ : /10\.0\.0\.3:3001/;
+    const upstream = ["ingress", "envoy", "gateway"].includes(proxy) ? /3001/ : /10\.0\.0\.3:3001/;
     for (const name of [upstream, /bikes\.example/, /8081/, /pk_a-b_c/, /\/pay\\*\.now/, /\/login/])
       t.match(stdout, name, proxy);
     t.notMatch(stdout, /shop\.example|127\.0\.0\.1:(?:3000|8080)|pk_REPLACE_ME/, proxy);
     if (proxy === "caddy") t.match(stdout, "VERDICTD_PRIVATE_KEY");
     else t.match(stdout, "sk_REPLACE_ME");
-    if (!["traefik", "envoy", "ingress"].includes(proxy)) continue;
+    if (!["traefik", "envoy", "gateway", "ingress"].includes(proxy)) continue;
     const found = parseAllDocuments(stdout);
     if (!("length" in found)) throw new Error("nothing was printed");
     t.same(

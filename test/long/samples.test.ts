@@ -39,6 +39,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   "def is_signed(headers, body)": "test/alerting/receivers.test.ts",
   "function isSigned(headers, body)": "test/alerting/receivers.test.ts",
   "// captcha.js": "test/docs/captcha-example.test.ts",
+  "// analytics.js": "test/docs/analytics-example.test.ts",
   'localStorage.getItem("bot-detection")': "test/browsers/sdk-page.test.ts, in Chromium",
   '<button id="allow">': "test/browsers/sdk-page.test.ts, in Chromium",
 };

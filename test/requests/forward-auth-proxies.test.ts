@@ -55,6 +55,10 @@ const envoy: Ask = (key, { method = "GET", target = "/", host = "shop.example", 
     method === "HEAD",
   );
 
+/** Envoy Gateway's SecurityPolicy: Envoy's question, with the key by name, and with a visitor's own `Authorization`, which Envoy always passes on. */
+const gateway: Ask = (key, visit) =>
+  envoy(key, { ...visit, more: [...(visit.more ?? []), "authorization: Bearer of-the-application"] });
+
 /** ingress-nginx with `auth-url`, and `auth-proxy-set-headers` for the key: all of the visitor's headers, and those of its template. */
 const ingress: Ask = (key, { method = "GET", target = "/", host = "shop.example", ip = "203.0.113.7", more = [] }) =>
   send("GET /v1/forward-auth/x-original-url", [
@@ -95,6 +99,7 @@ const traefikBy = (preserves: boolean): Ask => {
 
 const proxies: readonly (readonly [name: string, ask: Ask, yes: number])[] = [
   ["Envoy", envoy, 200],
+  ["Envoy Gateway", gateway, 200],
   ["ingress-nginx", ingress, 204],
   ["Traefik", traefikBy(false), 204],
   ["Traefik that keeps the method", traefikBy(true), 204],

@@ -15,7 +15,7 @@ export interface Site {
 }
 
 /** The proxies that there are recipes for. */
-export const proxyNames = ["nginx", "caddy", "haproxy", "traefik", "envoy", "ingress"] as const;
+export const proxyNames = ["nginx", "caddy", "haproxy", "traefik", "envoy", "gateway", "ingress"] as const;
 /** A proxy that there is a recipe for. */
 export type ProxyName = (typeof proxyNames)[number];
 
@@ -38,6 +38,11 @@ const socketOf = (address: string): string => {
 const serviceOf = (address: string): string => {
   const colon = address.lastIndexOf(":");
   return `name: ${address.slice(0, colon).split(".")[0]}, port: { number: ${address.slice(colon + 1)} }`;
+};
+
+const backendOf = (address: string): string => {
+  const colon = address.lastIndexOf(":");
+  return `name: ${address.slice(0, colon).split(".")[0]}, port: ${address.slice(colon + 1)}`;
 };
 
 const recipes: Readonly<Record<ProxyName, Recipe>> = {
@@ -165,6 +170,31 @@ const recipes: Readonly<Record<ProxyName, Recipe>> = {
             )
             .join("") +
           '                        - match: { prefix: "/" }\n                          route: { cluster: application }\n                          typed_per_filter_config: *unasked\n',
+      ],
+    ],
+  },
+  gateway: {
+    file: "gateway.yaml",
+    replacements: ({ upstream, host, verdictd, siteKey }) => [
+      ["pk_REPLACE_ME", siteKey],
+      ["name: verdictd, port: 8080", backendOf(verdictd)],
+      ["name: application, port: 3000", backendOf(upstream)],
+      ["shop.example", host],
+    ],
+    protecting: ({ protect, upstream, host }) => [
+      [
+        "        - { path: { type: PathPrefix, value: / } }\n",
+        // Of any case, as Envoy's own recipe.
+        protect
+          .map((path) => `        - { path: { type: RegularExpression, value: '(?i)${escaped(path)}.*' } }\n`)
+          .join(""),
+      ],
+      [
+        "---\n# The SDK,",
+        "---\n# What verdictd is not asked about.\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata:\n  name: site-open\n" +
+          `spec:\n  parentRefs:\n    - { name: eg }\n  hostnames: [${host}]\n  rules:\n    - filters:\n        - type: RequestHeaderModifier\n` +
+          "          requestHeaderModifier: { remove: [X-Service-Private-Key, X-Service-Asked-Again, X-Service-Cookie-Name] }\n" +
+          `      backendRefs:\n        - { ${backendOf(upstream)} }\n---\n# The SDK,`,
       ],
     ],
   },
