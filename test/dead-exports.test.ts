@@ -28,7 +28,6 @@ const reasons: Readonly<Record<string, string>> = {
   "src/engines/score.ts firedDetections": "each detection is tested with evidence of its own",
   "src/ingest/start-ticket.ts checkTicket": "what tickets state is tested without sessions",
   "src/middleware/challenge-page.ts challengeStyle": "the page's policy has to permit it",
-  "src/middleware/denial-page.ts denialStyle": "the page's policy has to permit it",
   "src/net/network.ts networkOf": "the networks of each size are held against another library",
   "src/network/fact-source.ts emptySource": "packed facts of no address are a case of their own",
   "src/rules/fields.ts requestFieldNames": "held against the fields that lack a value without a request",
