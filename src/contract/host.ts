@@ -4,8 +4,8 @@
 const plainName = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/;
 
 /**
- * Returns a host as rules see it: lower case, without port and one trailing dot, international names as A-labels (`xn--…`). A text that is no host is
- * only lower-cased. Idempotent; never throws.
+ * Returns a host as rules see it: lower case, without port and one trailing dot, international names as A-labels (`xn--…`), IPv6 in brackets in its
+ * shortest form. A text that is no host is only lower-cased. Idempotent; never throws.
  */
 export function canonicalHost(host: string): string {
   if (plainName.test(host)) return host;
@@ -13,7 +13,17 @@ export function canonicalHost(host: string): string {
     .trim()
     .toLowerCase()
     .replace(/^([^:]+|\[.*\]):\d*$/s, "$1");
+  if (name.startsWith("[")) return shortestV6(name);
   return withALabels(name.replace(/([^.])\.$/, "$1"));
+}
+
+function shortestV6(name: string): string {
+  if (!/^\[[\da-f:.]+\]$/.test(name)) return name;
+  try {
+    return new URL(`http://${name}`).hostname;
+  } catch {
+    return name;
+  }
 }
 
 /**

@@ -138,7 +138,7 @@ export interface VerdictBody {
     /** As the visitor sent it, with its query, where `path` is what a router made of it: a signature may cover it. Default: `path`. */
     target?: string;
     host?: string;
-    /** Of the visitor. */
+    /** Of the visitor; a port behind it is dropped. */
     ip?: string;
     /** Lines as received, whose order and case are judged too; or values by name. The first 100 are used. */
     headers?: [name: string, value: string][] | { [name: string]: string | string[] };

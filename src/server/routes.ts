@@ -53,8 +53,7 @@ import { healthRoutes } from "../http/handlers/pages/pages.js";
 import type { Route } from "../http/route.js";
 import type { IngestQueue } from "../ingest/queue.js";
 import type { ServiceMeters } from "../metrics/service-meters.js";
-import { canonicalAddress } from "../net/address-text.js";
-import { clientIp, parseTrustedProxies, type TrustedProxies } from "../net/client-ip.js";
+import { clientIp, parseTrustedProxies, sentAddress, type TrustedProxies } from "../net/client-ip.js";
 import { storedAddress } from "../net/stored-address.js";
 import { ReportWait } from "../requests/report-wait.js";
 import { AccountReads } from "../runtime/account-reads.js";
@@ -311,5 +310,5 @@ function trimmingCounter(meters: ServiceMeters): (trimming: Trimming) => void {
 }
 
 function canonicalIp(text: string): string | undefined {
-  return canonicalAddress(text) || undefined;
+  return sentAddress(text) || undefined;
 }

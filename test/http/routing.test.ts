@@ -1,5 +1,6 @@
 /** What holds for every answer: request ids, error bodies, unknown paths, methods, CORS, chunks, pipelines, HEAD. */
 import t from "tap";
+import { requestIds } from "../../src/http/request-id.js";
 import { batch } from "../support/batches.js";
 import { chunked, RawClient, rawRequest } from "../support/raw-socket.js";
 import { type Answer, firstTenant, startServer } from "../support/server.js";
@@ -36,6 +37,16 @@ t.test("every answer", async (t) => {
     const ids = answers.map(({ headers }) => headers.get("x-request-id"));
     t.notOk(ids.includes(null));
     t.equal(new Set(ids).size, ids.length, "no two alike");
+  });
+
+  await t.test("does not say how many requests there were", async (t) => {
+    const next = requestIds();
+    const ids = Array.from({ length: 3000 }, next);
+    t.ok(ids.every((id) => /^[0-9a-f]{6}-[0-9a-f]{16}$/.test(id)));
+    t.equal(new Set(ids).size, ids.length);
+    // Of random ids half are above the one before.
+    const rises = ids.filter((id, index) => index > 0 && id > ids[index - 1]!).length;
+    t.ok(rises > 1000 && rises < 2000, `${rises} of ${ids.length}`);
   });
 
   await t.test("is kept by nobody and never guessed at, but for files", async (t) => {

@@ -51,6 +51,10 @@ t.test("forward-auth", async (t) => {
     t.equal(await statusOf({ "X-Forwarded-Uri": "/by-ip", "X-Forwarded-For": "203.0.113.9, 192.0.2.1" }), 204);
     t.equal(await statusOf({ "X-Forwarded-Uri": "/by-ip", "X-Forwarded-For": "192.0.2.1, 203.0.113.9" }), 403);
     t.equal(await statusOf({ "X-Forwarded-Uri": "/by-host", "X-Forwarded-Host": "shop.example" }), 403);
+    // A proxy that appends writes behind what its visitor sent.
+    t.equal(await statusOf({ "X-Forwarded-Uri": "/by-host", "X-Forwarded-Host": "evil.example, shop.example" }), 403);
+    t.equal(await statusOf({ "X-Forwarded-Uri": "/by-host", "X-Forwarded-Host": "shop.example,evil.example" }), 204);
+    t.equal(await statusOf({ "X-Forwarded-Uri": "/by-ip", "X-Forwarded-For": "192.0.2.1, 203.0.113.9:4711" }), 403);
     t.equal(await statusOf({ "X-Forwarded-Uri": "/by-method", "X-Forwarded-Method": "DELETE" }), 403);
     t.equal(await statusOf({ "X-Forwarded-Uri": "/by-agent", "User-Agent": "curly/8" }), 403);
   });

@@ -46,6 +46,8 @@ t.test("ports and brackets are taken off, and addresses come out canonical", asy
   t.equal(clientIp("0000:0000:0000:0000:0000:ffff:0a00:0001", "203.0.113.5", proxies), "203.0.113.5");
   t.equal(clientIp("0000:0000:0000:0000:0000:ffff:7f00:0001", "203.0.113.5", proxies), "203.0.113.5");
   t.equal(clientIp("2001:0db8:00aa:0000:0000:0000:0000:0001", "203.0.113.5", proxies), "203.0.113.5");
+  t.equal(clientIp("203.0.113.5:4711", "", proxies), "203.0.113.5", "that of the last hop, which a proxy wrote");
+  t.equal(clientIp("[2001:db8::1]:80", "", proxies), "2001:db8::1");
   t.equal(clientIp("", "203.0.113.5", proxies), "", "a socket without an address has none");
 });
 

@@ -175,6 +175,8 @@ t.test("the context is that of the verdict read; what is missing is what the ses
   await project.rule(expressions.join(" AND "), "delay", { sort_order: -2 });
   await project.rule('user_agent == "Stored/1.0"', "challenge", { sort_order: -1 });
   t.equal((await project.judge(told)).json.action, "delay");
+  t.equal((await project.judge({ ...told, ip: "203.0.113.7:4711" })).json.action, "delay");
+  t.equal((await project.judge({ ...told, ip: "[::ffff:203.0.113.7]:80" })).json.action, "delay");
   t.equal((await project.judge({ ...told, path: undefined })).json.action, "allow");
   const stored = await storeScoredSession(server.store, project.id, Date.now() - 5000, 1, "Stored/1.0");
   t.equal((await project.judge({}, stored)).json.action, "challenge");

@@ -42,6 +42,9 @@ export interface Dialect {
 
 const value = (headers: SentHeaders, name: string): string => headers.get(name) ?? "";
 
+/** Of a list of hosts the one that the nearest proxy wrote: those before it may be the visitor's own. */
+const lastOf = (list: string): string => list.slice(list.lastIndexOf(",") + 1).trim();
+
 /** A row is a route. */
 export const dialects: readonly Dialect[] = [
   {
@@ -53,7 +56,7 @@ export const dialects: readonly Dialect[] = [
     read: (headers) => ({
       uri: value(headers, "x-forwarded-uri"),
       method: value(headers, "x-forwarded-method"),
-      host: value(headers, "x-forwarded-host"),
+      host: lastOf(value(headers, "x-forwarded-host")),
       hops: value(headers, "x-forwarded-for"),
       scheme: value(headers, "x-forwarded-proto"),
     }),

@@ -57,7 +57,7 @@ const contextParameters: readonly ParameterDoc[] = [
   ["path", "X-Service-Request-Path", "Path of the visitor's request, in any spelling: rules see it normalised"],
   ["method", "X-Service-Request-Method", "Method of the visitor's request"],
   ["host", "X-Service-Request-Host", "Host of the visitor's request"],
-  ["ip", "X-Service-Client-IP", "Address of the visitor"],
+  ["ip", "X-Service-Client-IP", "Address of the visitor; a port behind it is dropped"],
   ["user_agent", "X-Service-Client-UA", "User agent of the visitor"],
 ].flatMap(([query, header, description]): ParameterDoc[] => [
   { in: "query", name: query!, description: description!, schema: { type: "string" } },
