@@ -49,6 +49,19 @@ return 1`,
 });
 
 /**
+ * Confirms that a session does not exist, and writes a row that nobody reads, so that a master without its replicas, which may have missed the session, can't
+ * have that acknowledged. Keys: the session, `writtenRow` of its slot; argument: ms that the latter lives. Returns 1 if there is none, 0 otherwise.
+ */
+export const confirmAbsent = defineScript({
+  name: "confirm-absent",
+  version: 1,
+  source: `
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+redis.call('SET', KEYS[2], '', 'PX', ARGV[1])
+return 1`,
+});
+
+/**
  * Changes nothing but a row that nobody reads (`writtenRow`): then `WAIT` tells of all that this master has written before. Key: the row; argument: ms.
  */
 export const touchMaster = defineScript({

@@ -95,12 +95,18 @@ export const incidents: readonly Incident[] = [
     },
   },
   {
-    name: "kill of a master and a replica of it",
+    // The replica that is left takes over, but nobody acknowledges what it writes until one of the two is back.
+    name: "kill of a master and a replica of it, until one is back",
     needsTwoReplicas: true,
     happen: async (scene, run) => {
       const master = await masterOfRun(scene, run);
       const replicas = await scene.cluster.replicasOf(master);
       await Promise.all([master.kill(), replicas[0]!.kill()]);
+      await waitUntil(
+        () => masterOfRun(scene, run),
+        (other) => other !== master,
+      );
+      await replicas[0]!.restart();
       await goesOn(scene);
       return 2;
     },

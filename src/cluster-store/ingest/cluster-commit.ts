@@ -20,8 +20,8 @@ import {
 import type { IngestRequest } from "../../ingest/frame.js";
 import { limits } from "../../limits.js";
 import { tokenAt } from "../../store/keys.js";
-import { seenIdsRow, shardOfSession, shardSlots } from "../keys.js";
-import { claimIdempotencyKey } from "../scripts.js";
+import { seenIdsRow, sessionRow, shardOfSession, shardSlots, writtenRow } from "../keys.js";
+import { claimIdempotencyKey, confirmAbsent } from "../scripts.js";
 import type { CountSender } from "./batch-counts.js";
 import type { ClusterPathReuseIndex } from "./cluster-path-reuse-index.js";
 import {
@@ -38,6 +38,7 @@ import type { ClusterCounts } from "./recent-counts.js";
 import {
   allFinished,
   type MasterWrite,
+  notAcknowledged,
   refusedBy,
   type SessionFate,
   SessionWriter,
@@ -230,7 +231,10 @@ export class ClusterCommit {
       this.#rememberCopier(sessions[position]!);
     }
     unfinished.delete("");
-    const silent = postponed === null ? nobody : this.#silentSessions(unit, postponed);
+    const silent = new Set(postponed === null ? nobody : this.#silentSessions(unit, postponed));
+    const unconfirmed = await this.#confirmAbsences(group, unit, sessions);
+    // Batches of a shard that does not confirm soon run again, and delay no others.
+    if (postponed !== null) for (const [name, fate] of unconfirmed) if (fate instanceof Refusal) silent.add(name);
     for (const name of silent) unfinished.add(name);
     const saved = [...unit.saved.values()].filter(({ name }) => !unfinished.has(name));
     const unchanged = new Map<string, ReadSession>();
@@ -238,10 +242,11 @@ export class ClusterCommit {
       const read = unit.read.get(session);
       if (read !== undefined && !unit.saved.has(session) && !unfinished.has(session)) unchanged.set(session, read);
     }
-    const claims = saved.filter(({ claim }) => claim !== undefined);
+    const claims = saved.filter(({ name, claim }) => claim !== undefined && !unconfirmed.has(name));
     const unclaimed = claims.length === 0 ? noFates : await this.#claimKeys(claims, group);
-    const writable = unclaimed.size === 0 ? saved : saved.filter(({ name }) => !unclaimed.has(name));
-    const { fates, writes } = this.#writer.write(writable, unchanged, group.endMs, unclaimed);
+    const settled = new Map([...unconfirmed, ...unclaimed]);
+    const writable = settled.size === 0 ? saved : saved.filter(({ name }) => !settled.has(name));
+    const { fates, writes } = this.#writer.write(writable, unchanged, group.endMs, settled);
     if (postponed === null) await allFinished(writes);
     else {
       await this.#writer.finishedSoon(writes);
@@ -275,6 +280,51 @@ export class ClusterCommit {
     for (const [name, { key }] of unchanged) if (fates.get(name) === "conflict") forget(rows, { key });
     await this.#fetchRows(group, unit.missing);
     return again;
+  }
+
+  /**
+   * Asks whether the sessions that batches named still don't exist, before others are made instead. A master that was cut off from the others answers reads
+   * until it knows that it was replaced, and lacks the sessions of its successor. Returns the fates of sessions (by `nameOfKey`) that can't be made.
+   */
+  async #confirmAbsences(
+    { rows, endMs, postponed }: Group,
+    { absent, saved }: ClusterUnitOfWork,
+    sessions: readonly string[],
+  ): Promise<ReadonlyMap<string, SessionFate>> {
+    const asked: { readonly key: Buffer; readonly instead: string }[] = [];
+    for (const [position, keys] of absent) {
+      const instead = sessions[position]!;
+      // A session that is made under its own token is written only where none is.
+      if (saved.get(instead)?.isNew === true)
+        for (const key of keys) if (nameOfKey(key) !== instead) asked.push({ key, instead });
+    }
+    if (asked.length === 0) return noFates;
+    const { client, acks, onFailure, onUnacknowledged } = this.#options;
+    const mostMs = postponed === null ? limits.clusterAckMs : limits.clusterImpatientMs;
+    const deadlineMs = Math.max(1, Math.min(mostMs, endMs - performance.now()));
+    const commands = asked.map(({ key }) => {
+      const slot = shardSlots[shardOfSession(key)]!;
+      return scriptCommand(confirmAbsent, [sessionRow(key), writtenRow(slot)], [limits.clusterPatienceMs], slot);
+    });
+    const options = { acks, ackMs: deadlineMs, deadlineMs, isIdempotent: true };
+    const { outcomes, missing } = await client.writeGroup(commands, options);
+    const fates = new Map<string, SessionFate>();
+    for (const [index, { key, instead }] of asked.entries()) {
+      const outcome = outcomes[index]!;
+      const fault = missing(index);
+      if (outcome instanceof ClusterError) {
+        onFailure(outcome);
+        fates.set(instead, refusedBy(outcome));
+      } else if (outcome !== 1) {
+        // The next run reads it, and whatever named it, anew.
+        forget(rows, { key });
+        fates.set(instead, "conflict");
+      } else if (fault !== null) {
+        onUnacknowledged(fault);
+        fates.set(instead, notAcknowledged);
+      }
+    }
+    return fates;
   }
 
   /**

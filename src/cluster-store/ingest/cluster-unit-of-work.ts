@@ -118,6 +118,8 @@ export class ClusterUnitOfWork implements UnitOfWork {
   readonly saved = new Map<string, SavedSession>();
   /** Existing sessions, by `nameOfKey`. */
   readonly read = new Map<string, ReadSession>();
+  /** Sessions (`sessionKey`) that a batch, by its index, named and that do not exist, as far as was read. */
+  readonly absent = new Map<number, Buffer[]>();
   readonly #batches: BatchCounts[] = [];
   #batch: BatchCounts = newCounts();
   #index = 0;
@@ -172,6 +174,7 @@ export class ClusterUnitOfWork implements UnitOfWork {
     if (own !== undefined) return own.record;
     const value = this.#rows.get(name);
     if (value === undefined) this.#miss(name, neededSession(key));
+    if (value === null) this.absent.set(this.#index, [...(this.absent.get(this.#index) ?? []), Buffer.from(key)]);
     if (!value) return undefined;
     this.read.set(name, { key: Buffer.from(key), version: value.subarray(0, versionBytes) });
     return value.subarray(versionBytes);

@@ -43,7 +43,8 @@ export interface GroupWrite {
 
 /** The refusal of batches that have no outcome in time. */
 export const tooLate = refuse("unavailable", "the cluster does not answer in time: send the batch again");
-const notAcknowledged = refuse("unavailable", "too few replicas of the cluster have the batch: send it again");
+/** Of a batch whose write may not outlive its master. */
+export const notAcknowledged = refuse("unavailable", "too few replicas of the cluster have the batch: send it again");
 
 /** Returns the refusal of a batch that failed with this error. */
 export function refusedBy(error: unknown): Refusal {
