@@ -30,17 +30,17 @@ export interface ClusterChoice {
   /** As given to `--store`. */
   readonly store: string;
   /** File with the authorities of its certificates; "" for the system's. */
-  readonly engineCa?: string;
+  readonly storeCa?: string;
   /** Files with the certificate that it asks of its clients, and its key; "" for none. */
-  readonly engineCert?: string;
-  readonly engineKey?: string;
+  readonly storeCert?: string;
+  readonly storeKey?: string;
   /** Overrides the URL's; "" keeps the one in the URL. */
-  readonly enginePassword?: string;
+  readonly storePassword?: string;
   /** The folder of the mirror. */
   readonly dataDir: string;
-  readonly engineAcks: number;
-  readonly engineDeadlineMs: number;
-  readonly engineDurable: boolean;
+  readonly storeAcks: number;
+  readonly storeDeadlineMs: number;
+  readonly storeDurable: boolean;
   readonly sessionDays: number;
   readonly blockDays: number;
   readonly statsDays: number;
@@ -75,15 +75,15 @@ const longestMs = 3650 * dayMs;
 
 /** How to reach a cluster; all of it was checked before. Throws for another URL, or a file that has gone since. */
 export function storeUrlOf(reached: ReachedCluster): StoreUrl {
-  const { store, engineCa = "", engineCert = "", engineKey = "", enginePassword = "" } = reached;
+  const { store, storeCa = "", storeCert = "", storeKey = "", storePassword = "" } = reached;
   const url = parseStoreUrl(store);
   if ("fault" in url) throw new Error(`the URL of the cluster ${url.fault}`);
   return {
     ...url,
-    ...(enginePassword !== "" && { password: enginePassword }),
-    ...(engineCa !== "" && { ca: readFileSync(engineCa, "utf8"), caFile: engineCa }),
-    ...(engineCert !== "" && { own: ownCertificateOf(engineCert, engineKey) }),
-    ...(enginePassword !== "" && passwordFileOf(enginePassword)),
+    ...(storePassword !== "" && { password: storePassword }),
+    ...(storeCa !== "" && { ca: readFileSync(storeCa, "utf8"), caFile: storeCa }),
+    ...(storeCert !== "" && { own: ownCertificateOf(storeCert, storeKey) }),
+    ...(storePassword !== "" && passwordFileOf(storePassword)),
   };
 }
 
@@ -93,15 +93,15 @@ function ownCertificateOf(certificateFile: string, keyFile: string): Required<St
 }
 
 /** The file that the password was read from, if it was: new connections read it again. */
-function passwordFileOf(enginePassword: string): { passwordFile?: string } {
-  const passwordFile = process.env["VERDICTD_ENGINE_PASSWORD_FILE"];
+function passwordFileOf(storePassword: string): { passwordFile?: string } {
+  const passwordFile = process.env["VERDICTD_STORE_PASSWORD_FILE"];
   if (passwordFile === undefined) return {};
   const held = readFileSync(passwordFile, "utf8").replace(/\r?\n$/, "");
-  return held === enginePassword ? { passwordFile } : {};
+  return held === storePassword ? { passwordFile } : {};
 }
 
 /** The connection settings, for `serve` and commands alike. */
-export type ReachedCluster = Pick<ClusterChoice, "store" | "engineCa" | "engineCert" | "engineKey" | "enginePassword">;
+export type ReachedCluster = Pick<ClusterChoice, "store" | "storeCa" | "storeCert" | "storeKey" | "storePassword">;
 
 /** Checks the cluster before a start. Throws a `StoreError` that names all faults; returns possible later problems, a line each. */
 export async function checkCluster(choice: CheckedChoice, onWait?: OnWait): Promise<readonly string[]> {
@@ -111,7 +111,7 @@ export async function checkCluster(choice: CheckedChoice, onWait?: OnWait): Prom
 /** Called with why the cluster takes long. */
 type OnWait = (why: string) => void;
 
-type CheckedChoice = ReachedCluster & Pick<ClusterChoice, "engineAcks" | "engineDurable">;
+type CheckedChoice = ReachedCluster & Pick<ClusterChoice, "storeAcks" | "storeDurable">;
 
 /** As `checkCluster`; also returns the free bytes of its masters and the addresses of its nodes. */
 export async function fitCluster(
@@ -145,8 +145,8 @@ export function unfit(choice: ReachedCluster, faults: readonly string[]): StoreE
 
 /** What is wrong with the cluster as a store, and what may become a problem later. */
 export function lookAtCluster(choice: CheckedChoice, onWait?: OnWait): Promise<Inspection> {
-  const { engineAcks, engineDurable } = choice;
-  const demands = { acks: engineAcks, isDurableOtherwise: engineDurable, commands: rowCommands, keys: storeKeys };
+  const { storeAcks, storeDurable } = choice;
+  const demands = { acks: storeAcks, isDurableOtherwise: storeDurable, commands: rowCommands, keys: storeKeys };
   return inspectCluster(storeUrlOf(choice), demands, { onWait });
 }
 
@@ -179,7 +179,7 @@ export async function isMirrorOf(
 export async function openingFault(error: unknown, choice: CheckedChoice, onWait: OnWait): Promise<unknown> {
   const isOfCluster = error instanceof ClusterError;
   if (!isOfCluster && !(error instanceof StoreError)) return error;
-  const { faults, isMixed } = await lookAtCluster({ ...choice, engineAcks: 0, engineDurable: true }, onWait);
+  const { faults, isMixed } = await lookAtCluster({ ...choice, storeAcks: 0, storeDurable: true }, onWait);
   // A cluster that the folder does not mirror, or that is empty, may be the second cluster of the URL.
   return (isOfCluster && faults.length > 0) || isMixed ? unfit(choice, faults) : error;
 }
@@ -195,7 +195,7 @@ export async function openCluster(choice: ClusterChoice, thread: NodeThread): Pr
       sessionMs: choice.sessionDays * dayMs,
       blockMs: choice.blockDays * dayMs,
       statsMs: choice.statsDays * dayMs,
-      deadlineMs: Math.max(2, choice.engineDeadlineMs),
+      deadlineMs: Math.max(2, choice.storeDeadlineMs),
       patienceMs: limits.clusterWriteMs,
       heldMs: Math.min(limits.clusterRowMs, choice.verdictTtl * 1000),
     },
@@ -276,10 +276,10 @@ interface MirrorOptions extends Pick<ClusterOptions, "onWait"> {
  * leaves nothing open then.
  */
 export async function openMirror(
-  choice: ReachedCluster & Pick<ClusterChoice, "dataDir" | "engineAcks">,
+  choice: ReachedCluster & Pick<ClusterChoice, "dataDir" | "storeAcks">,
   { isServer = false, fault = () => null, times = timesOfCommands, onWait }: MirrorOptions = {},
 ): Promise<OpenedMirror> {
-  const { dataDir, engineAcks: acks } = choice;
+  const { dataDir, storeAcks: acks } = choice;
   const url = storeUrlOf(choice);
   const client = new ClusterClient({ url, ...(onWait && { onWait }) });
   const options = { client, acks, name: describeStoreUrl(url) };

@@ -124,11 +124,11 @@ export function lineOf(error: unknown, url: StoreUrl): string {
   if (/altnames|is not in the cert/.test(message))
     return `${message.replace(/[: ]+$/, "")}. Its certificate must have the name or address by which the cluster announces it`;
   if (/alert certificate required|alert handshake failure/.test(message))
-    return `${message}. It wants a certificate of its clients: --engine-cert FILE and --engine-key FILE, or tls-auth-clients no`;
+    return `${message}. It wants a certificate of its clients: --store-cert FILE and --store-key FILE, or tls-auth-clients no`;
   if (/alert (unknown ca|bad certificate|certificate \w+|unsupported certificate)/.test(message))
-    return `${message}. It does not take the certificate of --engine-cert: is its authority in tls-ca-cert-file?`;
+    return `${message}. It does not take the certificate of --store-cert: is its authority in tls-ca-cert-file?`;
   if (/certificate (has expired|is not yet valid)/.test(message)) return message;
-  if (/certificate/.test(message)) return `${message}: name a file with its authorities, --engine-ca FILE`;
+  if (/certificate/.test(message)) return `${message}: name a file with its authorities, --store-ca FILE`;
   if (/closed the connection|ECONNRESET/.test(message) && !url.isTls)
     return `${message}; if it wants TLS, write valkeys://`;
   if (/packet length|wrong version|did not answer/.test(message) && url.isTls)

@@ -59,7 +59,7 @@ const askMs = 2000;
 const coverageQuestion = ["CONFIG", "GET", "cluster-require-full-coverage"];
 const migrationQuestion = ["CONFIG", "GET", "cluster-allow-replica-migration"];
 const noAcknowledgements =
-  "no replica acknowledges writes (--engine-acks 0): a failover may lose batches and changes that were answered";
+  "no replica acknowledges writes (--store-acks 0): a failover may lose batches and changes that were answered";
 
 /** How to reach the cluster, and where to report why it takes long. */
 export interface InspectionOptions {

@@ -115,7 +115,7 @@ const rules: readonly NodeRule[] = [
       isAofOn || isDurableOtherwise
         ? undefined
         : "{nodes} [writes|write] no append-only file, so that a restart loses everything: set appendonly yes " +
-          "(--engine-durable for a managed service that keeps its data otherwise)",
+          "(--store-durable for a managed service that keeps its data otherwise)",
   },
   {
     isFault: true,
@@ -137,7 +137,7 @@ const rules: readonly NodeRule[] = [
     says: ({ role, replicas }, { acks }) =>
       role === "master" && replicas < acks
         ? `{nodes} [has|have] ${replicas === 0 ? "no replica" : replicasOf(replicas)}, but ${acks === 1 ? "one" : acks} must acknowledge ` +
-          `each write (--engine-acks ${acks}): give [it|each of them] ${acks + 1}, so that one may fail`
+          `each write (--store-acks ${acks}): give [it|each of them] ${acks + 1}, so that one may fail`
         : undefined,
   },
   {

@@ -159,17 +159,17 @@ export const serveOptions = {
     "Valkey or Redis Cluster that keeps sessions and configuration, valkey://user:password@host:port,host:port (valkeys: TLS); " +
       "the data folder then mirrors the configuration; default: everything is in the data folder",
   ),
-  "engine-password": secretOption(text, "password of the cluster's user, where the URL has none"),
-  "engine-ca": option(file, "", "PEM file of the certificate authorities of the cluster; default: the system's"),
-  "engine-cert": option(file, "", "PEM file of the certificate that the cluster asks of its clients; default: none"),
-  "engine-key": option(file, "", "PEM file of the key of --engine-cert"),
-  "engine-acks": option(
+  "store-password": secretOption(text, "password of the cluster's user, where the URL has none"),
+  "store-ca": option(file, "", "PEM file of the certificate authorities of the cluster; default: the system's"),
+  "store-cert": option(file, "", "PEM file of the certificate that the cluster asks of its clients; default: none"),
+  "store-key": option(file, "", "PEM file of the key of --store-cert"),
+  "store-acks": option(
     integer(0, 5),
     1,
     "replicas of the cluster that acknowledge a batch before it is answered; 0: a failover may lose acknowledged batches",
   ),
-  "engine-deadline-ms": option(integer(2, 10_000), 50, "ms a verdict waits for the cluster before it fails open"),
-  "engine-durable": option(flag, false, "the cluster keeps its data without an append-only file, as managed ones do"),
+  "store-deadline-ms": option(integer(2, 10_000), 50, "ms a verdict waits for the cluster before it fails open"),
+  "store-durable": option(flag, false, "the cluster keeps its data without an append-only file, as managed ones do"),
   host: option(address, "127.0.0.1", "address to listen on"),
   port: option(integer(0, 65535), 8080, "port to listen on; 0 picks a free one"),
   "admin-host": option(address, "127.0.0.1", "address of metrics and other operator pages"),
@@ -279,7 +279,15 @@ export const serveOptions = {
 export type ServeFlag = keyof typeof serveOptions;
 
 /** Earlier names of options, which still work as flag, variable and key of the file; `serve` says that the option has a new one. */
-export const formerNames: Readonly<Record<string, ServeFlag>> = { "trail-sessions": "timeline-sessions" };
+export const formerNames: Readonly<Record<string, ServeFlag>> = {
+  "engine-password": "store-password",
+  "engine-ca": "store-ca",
+  "engine-cert": "store-cert",
+  "engine-key": "store-key",
+  "engine-acks": "store-acks",
+  "engine-deadline-ms": "store-deadline-ms",
+  "engine-durable": "store-durable",
+};
 
 type Camel<S extends string> = S extends `${infer Head}-${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : S;
 type ValueOf<O> = O extends Option<infer T> ? T : never;
@@ -357,7 +365,8 @@ export function readServeConfig(flags: GivenFlags, environment: NodeJS.ProcessEn
 
 const serveFlags = Object.keys(serveOptions) as ServeFlag[];
 
-const formerNamesOf = (name: ServeFlag): string[] =>
+/** The earlier names of an option. */
+export const formerNamesOf = (name: ServeFlag): string[] =>
   Object.keys(formerNames).filter((former) => formerNames[former] === name);
 
 /** `name` may be a former one. */
@@ -445,30 +454,30 @@ function contradictions(config: Partial<ServeConfig>): string[] {
 }
 
 function clusterContradictions(config: Partial<ServeConfig>): string[] {
-  const { store = "", engineCa = "", engineCert = "", engineKey = "", enginePassword = "" } = config;
+  const { store = "", storeCa = "", storeCert = "", storeKey = "", storePassword = "" } = config;
   const url = store === "" ? null : parseStoreUrl(store);
   if (url === null || "fault" in url) return [];
   const mistakes: string[] = [];
-  if (enginePassword !== "" && url.password !== undefined) {
-    mistakes.push("--engine-password: the URL of --store has a password as well; give one of them");
+  if (storePassword !== "" && url.password !== undefined) {
+    mistakes.push("--store-password: the URL of --store has a password as well; give one of them");
   }
-  if (url.user !== undefined && url.password === undefined && enginePassword === "") {
+  if (url.user !== undefined && url.password === undefined && storePassword === "") {
     mistakes.push(
-      "--store: the URL has a user without a password; write user:password@, or name a file with it in VERDICTD_ENGINE_PASSWORD_FILE",
+      "--store: the URL has a user without a password; write user:password@, or name a file with it in VERDICTD_STORE_PASSWORD_FILE",
     );
   }
-  const files = { "engine-ca": engineCa, "engine-cert": engineCert, "engine-key": engineKey };
+  const files = { "store-ca": storeCa, "store-cert": storeCert, "store-key": storeKey };
   for (const [name, path] of Object.entries(files)) {
     if (path !== "" && !url.isTls) mistakes.push(`--${name}: --store is without TLS; write valkeys:// or rediss://`);
   }
-  const authorities = engineCa === "" ? null : authoritiesFault(engineCa);
-  if (authorities !== null) mistakes.push(`--engine-ca: ${authorities}`);
-  if (engineCert !== "" && engineKey === "") mistakes.push("--engine-cert: --engine-key is missing; give both or none");
-  else if (engineCert === "" && engineKey !== "")
-    mistakes.push("--engine-key: --engine-cert is missing; give both or none");
-  else if (engineCert !== "") {
-    const fault = certificateFault({ certificate: engineCert, key: engineKey });
-    if (fault !== null) mistakes.push(`--engine-cert: ${fault}`);
+  const authorities = storeCa === "" ? null : authoritiesFault(storeCa);
+  if (authorities !== null) mistakes.push(`--store-ca: ${authorities}`);
+  if (storeCert !== "" && storeKey === "") mistakes.push("--store-cert: --store-key is missing; give both or none");
+  else if (storeCert === "" && storeKey !== "")
+    mistakes.push("--store-key: --store-cert is missing; give both or none");
+  else if (storeCert !== "") {
+    const fault = certificateFault({ certificate: storeCert, key: storeKey });
+    if (fault !== null) mistakes.push(`--store-cert: ${fault}`);
   }
   return mistakes;
 }

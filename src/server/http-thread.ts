@@ -282,7 +282,7 @@ function watchCluster(config: ServeConfig, { client, url }: OpenedCluster, log: 
     const addresses = client.shards().flatMap(({ master, replicas }) => [master, ...replicas]);
     return addresses.length > 0 ? addresses : url.seeds;
   };
-  return new ClusterWatch({ acks: config.engineAcks, look: () => lookAtCluster(config), known, log });
+  return new ClusterWatch({ acks: config.storeAcks, look: () => lookAtCluster(config), known, log });
 }
 
 /** The role of an HTTP thread for a cluster's configuration: the first thread follows it for all of them. */

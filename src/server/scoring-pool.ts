@@ -34,7 +34,7 @@ export function scoringPool(
     ...(cluster !== null && {
       cluster: {
         ...cluster,
-        acks: config.engineAcks,
+        acks: config.storeAcks,
         sessionMs: config.sessionDays * dayMs,
         trafficMs: config.statsDays * dayMs,
       },

@@ -11,7 +11,7 @@ import { ownerOf } from "../support/owner.js";
 import { startRedis } from "../support/redis-cluster.js";
 import { scoringNode } from "./ingest/scoring-node.js";
 
-const clusterOf = (store: string, dataDir: string) => ({ store, dataDir, engineAcks: 1 });
+const clusterOf = (store: string, dataDir: string) => ({ store, dataDir, storeAcks: 1 });
 
 /** A node with two scoring threads. */
 async function openLedger(t: Test, url: string, dataDir: string): Promise<Ledger> {

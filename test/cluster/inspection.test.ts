@@ -187,7 +187,7 @@ t.test("a policy that evicts, no append-only file, no replica: one line for all 
   t.match(faults[0], policy);
   t.ok(faults[0]!.includes(master.address) && faults[0]!.includes(replica.address));
   const noFile = `${replica.address} writes no append-only file, so that a restart loses everything: set appendonly yes`;
-  t.equal(faults[1], `${noFile} (--engine-durable for a managed service that keeps its data otherwise)`);
+  t.equal(faults[1], `${noFile} (--store-durable for a managed service that keeps its data otherwise)`);
   t.same((await look(cluster.url, { acks: 0 })).faults, faults, "to accept losses by a failover is not to accept all");
   t.equal(
     faultsLine(faults),
@@ -196,12 +196,12 @@ t.test("a policy that evicts, no append-only file, no replica: one line for all 
   );
   t.equal((await look(cluster.url, { acks: 1, isDurableOtherwise: true })).faults.length, 1);
   const [node] = other.nodes as [RedisNode];
-  const noReplica = `${node.address} has no replica, but one must acknowledge each write (--engine-acks 1)`;
+  const noReplica = `${node.address} has no replica, but one must acknowledge each write (--store-acks 1)`;
   t.same((await look(other.url)).faults, [`${noReplica}: give it 2, so that one may fail`]);
   const accepted = await look(other.url, { acks: 0 });
   t.same(accepted.faults, [], "which is as is wanted where losses are accepted");
   t.match(accepted.warnings, [
-    /^no replica acknowledges writes \(--engine-acks 0\): a failover may lose/,
+    /^no replica acknowledges writes \(--store-acks 0\): a failover may lose/,
     /has cluster-require-full-coverage yes, so that one shard without a master stops all: set no$/,
     /no maxmemory/,
   ]);
@@ -357,7 +357,7 @@ t.test("TLS where there is none, none where there is, a certificate of nobody", 
   ]);
   t.match(plain.faults, [/did not answer in \d+ ms; if it does not speak TLS, write valkey:\/\/$/]);
   t.match(secure.faults, [/(closed the connection|ECONNRESET); if it wants TLS, write valkeys:\/\/$/]);
-  t.match(stranger.faults, [/: self-signed certificate.*: name a file with its authorities, --engine-ca FILE$/]);
+  t.match(stranger.faults, [/: self-signed certificate.*: name a file with its authorities, --store-ca FILE$/]);
   const url = parseStoreUrl(safe.url) as StoreUrl;
   const tls = { ca: readFileSync(files.certificate) };
   t.same((await inspectCluster(url, { acks: 0 }, { tls })).faults, []);
@@ -365,6 +365,6 @@ t.test("TLS where there is none, none where there is, a certificate of nobody", 
   await node.ask("CONFIG", "SET", "tls-auth-clients", "yes");
   const mutual = await inspectCluster(url, { acks: 0 }, { tls });
   t.match(mutual.faults, [
-    /^[^\n]*alert certificate required[^\n]*\. It wants a certificate of its clients: --engine-cert FILE and --engine-key FILE, or tls-auth-clients no$/,
+    /^[^\n]*alert certificate required[^\n]*\. It wants a certificate of its clients: --store-cert FILE and --store-key FILE, or tls-auth-clients no$/,
   ]);
 });

@@ -259,7 +259,7 @@ t.test("every row is read, and what is wrong with one is said", async (t) => {
 });
 
 t.test("a configuration that is changed while it is compared is compared again, three times at most", async (t) => {
-  const opened = await openMirror({ store: url, dataDir: mirror, engineAcks: 1 });
+  const opened = await openMirror({ store: url, dataDir: mirror, storeAcks: 1 });
   t.teardown(opened.close);
   const accounts = new Accounts(opened.store, Date.now);
   const read = opened.truth.read.bind(opened.truth);
@@ -354,12 +354,12 @@ t.test("a backup is the configuration, and is restored into an empty cluster", a
   t.equal(directory, copy);
   t.match(await json(copy, "check"), { ok: true, rows: { accounts: 1, sessions: 0 } });
   t.match(await command(["backup", copy, ...on, "--data-dir", mirror]), { code: 1, stderr: /is not empty$/m });
-  const target = ["--to", other.url, "--engine-acks", "0", "--final", "--data-dir", copy];
+  const target = ["--to", other.url, "--store-acks", "0", "--final", "--data-dir", copy];
   t.match(await command(["store", "migrate", ...target]), {
     code: 0,
     stdout: /Every row was compared and is the same/,
   });
-  const restored = await serve(t, ownFolder(t), { flags: ["--store", other.url, "--engine-acks", "0", ...threads] });
+  const restored = await serve(t, ownFolder(t), { flags: ["--store", other.url, "--store-acks", "0", ...threads] });
   const account = await askUntil(
     () => restored.ask("GET", "/v1/account", { token: first.account_token }),
     ({ status }) => status !== 503,
@@ -565,12 +565,12 @@ t.test("bad days: one line each", async (t) => {
       { code: 1, stderr: /mirrors the configuration of a cluster: name that with --store/ },
       words.join(" "),
     );
-    const stranger = await command([...words, "--store", other.url, "--engine-acks", "0", "--data-dir", mirror]);
+    const stranger = await command([...words, "--store", other.url, "--store-acks", "0", "--data-dir", mirror]);
     t.match(stranger, { code: 1, stderr: /mirrors cluster [-0-9a-f]+, but .* is cluster/ }, words.join(" "));
   }
   await replicaless.ask("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
   const folder = ownFolder(t);
-  const found = await command(["check", "--store", other.url, "--engine-acks", "0", "--json", "--data-dir", folder]);
+  const found = await command(["check", "--store", other.url, "--store-acks", "0", "--json", "--data-dir", folder]);
   t.match(JSON.parse(found.stdout), {
     ok: false,
     faults: [{ table: "cluster", fault: /maxmemory-policy is allkeys-lru/ }],
@@ -583,7 +583,7 @@ t.test("bad days: one line each", async (t) => {
     storedToken(0, 1),
     "--store",
     other.url,
-    "--engine-acks",
+    "--store-acks",
     "0",
     "--data-dir",
     folder,
@@ -591,7 +591,7 @@ t.test("bad days: one line each", async (t) => {
   t.match(full, { code: 1, stderr: "no project has a session with this token\n" }, "a full memory can be read");
   await replicaless.ask("CONFIG", "SET", "maxmemory", "0");
   await replicaless.ask("ACL", "SETUSER", "few", "on", ">secret", ...storeAclRules, "-scan");
-  const few = ["--store", other.url.replace("redis://", "redis://few:secret@"), "--engine-acks", "0"];
+  const few = ["--store", other.url.replace("redis://", "redis://few:secret@"), "--store-acks", "0"];
   const denied = await command(["check", ...few, "--data-dir", folder]);
   t.match(denied, {
     code: 1,

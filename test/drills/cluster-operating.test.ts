@@ -36,30 +36,30 @@ t.test("a cluster behind TLS: an authority and a password from files; a wrong on
   const redis = await startRedis(t, { masters: 3, replicas: 0, password: "p@ss/word", tls: own });
   const store = redis.url.replace(/\/\/[^@]*@/, "//");
   writeFileSync(`${folder}/password`, "p@ss/word\n");
-  const env = { VERDICTD_STORE: store, VERDICTD_ENGINE_ACKS: "0", VERDICTD_ENGINE_PASSWORD_FILE: `${folder}/password` };
+  const env = { VERDICTD_STORE: store, VERDICTD_STORE_ACKS: "0", VERDICTD_STORE_PASSWORD_FILE: `${folder}/password` };
   const init = (more: NodeJS.ProcessEnv) =>
     command(["init", "--json", "--data-dir", `${folder}/mirror`], { ...env, ...more });
 
   const unknown = await init({});
   t.equal(unknown.code, 1);
-  t.match(unknown.stderr, /certificate.*--engine-ca FILE/);
-  const wrong = await init({ VERDICTD_ENGINE_CA: other.certificate });
-  t.match(wrong.stderr, /certificate.*--engine-ca FILE/);
+  t.match(unknown.stderr, /certificate.*--store-ca FILE/);
+  const wrong = await init({ VERDICTD_STORE_CA: other.certificate });
+  t.match(wrong.stderr, /certificate.*--store-ca FILE/);
   t.equal(wrong.stderr.trim().split("\n").length, 1);
-  const key = await init({ VERDICTD_ENGINE_CA: own.key });
-  t.match(key, { code: 2, stderr: /--engine-ca: .* holds no certificate in PEM/ });
-  const plain = await init({ VERDICTD_STORE: store.replace("rediss", "redis"), VERDICTD_ENGINE_CA: own.certificate });
-  t.match(plain, { code: 2, stderr: /--engine-ca: --store is without TLS/ });
-  const twice = await init({ VERDICTD_STORE: redis.url, VERDICTD_ENGINE_CA: own.certificate });
-  t.match(twice, { code: 2, stderr: /--engine-password: the URL of --store has a password as well/ });
+  const key = await init({ VERDICTD_STORE_CA: own.key });
+  t.match(key, { code: 2, stderr: /--store-ca: .* holds no certificate in PEM/ });
+  const plain = await init({ VERDICTD_STORE: store.replace("rediss", "redis"), VERDICTD_STORE_CA: own.certificate });
+  t.match(plain, { code: 2, stderr: /--store-ca: --store is without TLS/ });
+  const twice = await init({ VERDICTD_STORE: redis.url, VERDICTD_STORE_CA: own.certificate });
+  t.match(twice, { code: 2, stderr: /--store-password: the URL of --store has a password as well/ });
   writeFileSync(`${folder}/wrong`, "nobody's");
-  const refused = await init({ VERDICTD_ENGINE_CA: own.certificate, VERDICTD_ENGINE_PASSWORD_FILE: `${folder}/wrong` });
+  const refused = await init({ VERDICTD_STORE_CA: own.certificate, VERDICTD_STORE_PASSWORD_FILE: `${folder}/wrong` });
   t.match(refused.stderr, /WRONGPASS.*Is the password that of the default user/);
   t.notMatch(refused.stderr, /nobody's/);
 
-  const made = await init({ VERDICTD_ENGINE_CA: own.certificate });
+  const made = await init({ VERDICTD_STORE_CA: own.certificate });
   t.match(made, { code: 0, stdout: /account_token/ });
-  const server = await serve(t, `${folder}/mirror`, { env: { ...env, VERDICTD_ENGINE_CA: own.certificate } });
+  const server = await serve(t, `${folder}/mirror`, { env: { ...env, VERDICTD_STORE_CA: own.certificate } });
   t.equal((await server.ask("GET", "/readyz")).status, 200);
   // Scoring threads have connections of their own.
   const token: string = JSON.parse(made.stdout).account_token;
@@ -75,7 +75,7 @@ t.test("a cluster behind TLS: an authority and a password from files; a wrong on
 t.test("before the cluster is there a node says that it is not ready; later outages keep it in", async (t) => {
   const redis = await startRedis(t, { masters: 3, replicas: 0 });
   const folder = t.testdir();
-  const env = { VERDICTD_STORE: redis.url, VERDICTD_ENGINE_ACKS: "0" };
+  const env = { VERDICTD_STORE: redis.url, VERDICTD_STORE_ACKS: "0" };
   const made = await command(["init", "--json", "--data-dir", folder], env);
   const token: string = JSON.parse(made.stdout).account_token;
   await Promise.all(redis.nodes.map((node) => node.kill()));
@@ -317,12 +317,12 @@ t.test("the documentation names every option of the cluster", async (t) => {
   const page = readFileSync(new URL("../../../src/docs/cluster.md", import.meta.url), "utf8");
   for (const option of [
     "store",
-    "engine-acks",
-    "engine-deadline-ms",
-    "engine-durable",
-    "engine-ca",
-    "engine-cert",
-    "engine-key",
+    "store-acks",
+    "store-deadline-ms",
+    "store-durable",
+    "store-ca",
+    "store-cert",
+    "store-key",
   ]) {
     t.ok(page.includes(`--${option}`), option);
   }

@@ -13,7 +13,7 @@ t.test(
   async (t) => {
     const cluster = await startRedis(t, { replicas: 0, settings: [["cluster-require-full-coverage", "no"]] });
     const folder = t.testdir();
-    const env = { VERDICTD_STORE: cluster.url, VERDICTD_ENGINE_ACKS: "0" };
+    const env = { VERDICTD_STORE: cluster.url, VERDICTD_STORE_ACKS: "0" };
     const made = await command(["init", "--json", "--data-dir", folder], env);
     const { account_token: token } = JSON.parse(made.stdout);
     const ofConfig = await cluster.masterOf(keySlot("vd{config}head"));
@@ -53,8 +53,8 @@ t.test("the password is rotated while a node runs", async (t) => {
   const folder = t.testdir({ password: "old\n", mirror: {} });
   const env = {
     VERDICTD_STORE: cluster.url.replace("redis://", "redis://verdictd@"),
-    VERDICTD_ENGINE_ACKS: "0",
-    VERDICTD_ENGINE_PASSWORD_FILE: `${folder}/password`,
+    VERDICTD_STORE_ACKS: "0",
+    VERDICTD_STORE_PASSWORD_FILE: `${folder}/password`,
   };
   const made = await command(["init", "--json", "--data-dir", `${folder}/mirror`], env);
   const { account_token: token } = JSON.parse(made.stdout);
@@ -93,23 +93,23 @@ t.test("a cluster that wants certificates of its clients; they are replaced whil
   show(first!);
   const env = {
     VERDICTD_STORE: cluster.url.replace("rediss://", "rediss://verdictd:secret@"),
-    VERDICTD_ENGINE_ACKS: "0",
-    VERDICTD_ENGINE_CA: engine.certificate,
+    VERDICTD_STORE_ACKS: "0",
+    VERDICTD_STORE_CA: engine.certificate,
   };
-  const own = { VERDICTD_ENGINE_CERT: `${folder}/own.pem`, VERDICTD_ENGINE_KEY: `${folder}/own.key` };
+  const own = { VERDICTD_STORE_CERT: `${folder}/own.pem`, VERDICTD_STORE_KEY: `${folder}/own.key` };
   const init = (more: NodeJS.ProcessEnv) =>
     command(["init", "--json", "--data-dir", `${folder}/mirror`], { ...env, ...more });
   t.match(await init({}), {
     code: 1,
-    stderr: /wants a certificate of its clients: --engine-cert FILE and --engine-key FILE/,
+    stderr: /wants a certificate of its clients: --store-cert FILE and --store-key FILE/,
   });
-  const foreign = { VERDICTD_ENGINE_CERT: stranger!.certificate, VERDICTD_ENGINE_KEY: stranger!.key };
-  t.match(await init(foreign), { code: 1, stderr: /does not take the certificate of --engine-cert/ });
-  t.match(await init({ VERDICTD_ENGINE_CERT: first!.certificate }), { code: 2, stderr: /--engine-key is missing/ });
-  const mixed = { VERDICTD_ENGINE_CERT: first!.certificate, VERDICTD_ENGINE_KEY: second!.key };
+  const foreign = { VERDICTD_STORE_CERT: stranger!.certificate, VERDICTD_STORE_KEY: stranger!.key };
+  t.match(await init(foreign), { code: 1, stderr: /does not take the certificate of --store-cert/ });
+  t.match(await init({ VERDICTD_STORE_CERT: first!.certificate }), { code: 2, stderr: /--store-key is missing/ });
+  const mixed = { VERDICTD_STORE_CERT: first!.certificate, VERDICTD_STORE_KEY: second!.key };
   t.match(await init(mixed), {
     code: 2,
-    stderr: /--engine-cert: .*second.* is not the key of|--engine-cert: .*not a certificate and its key/,
+    stderr: /--store-cert: .*second.* is not the key of|--store-cert: .*not a certificate and its key/,
   });
 
   const made = await init(own);

@@ -63,7 +63,7 @@ t.test("over HTTP: revoked at one node, refused by the other; cut off, the contr
   const everywhere = (...command: string[]) => Promise.all(cluster.nodes.map((node) => node.ask(...command)));
   await everywhere("ACL", "SETUSER", "far", "on", ">secret", "~*", "&*", "+@all");
   const serveNode = (store: string) =>
-    startService(t, { "data-dir": ownFolder(t), store, "engine-deadline-ms": "5000" });
+    startService(t, { "data-dir": ownFolder(t), store, "store-deadline-ms": "5000" });
   const [near, far] = await Promise.all([
     serveNode(cluster.url),
     serveNode(cluster.url.replace("://", "://far:secret@")),
@@ -192,7 +192,7 @@ t.test(
 );
 
 t.test("a command without acknowledgement says that its change may have been made", alone, async (t) => {
-  const { store, close } = await openMirror({ store: cluster.url, dataDir: ownFolder(t), engineAcks: 1 });
+  const { store, close } = await openMirror({ store: cluster.url, dataDir: ownFolder(t), storeAcks: 1 });
   t.teardown(close);
   const [replica] = await cluster.replicasOf(await cluster.masterOf(configSlot));
   t.teardown(() => replica!.thaw());
@@ -212,7 +212,7 @@ t.test("a command without acknowledgement says that its change may have been mad
 });
 
 t.test("a command whose change never reached the cluster says that it was not made", async (t) => {
-  const { store, client, close } = await openMirror({ store: cluster.url, dataDir: ownFolder(t), engineAcks: 1 });
+  const { store, client, close } = await openMirror({ store: cluster.url, dataDir: ownFolder(t), storeAcks: 1 });
   t.teardown(close);
   client.close();
   const error = await new Projects(store, Date.now).create(first.accountId, "never sent").then(done, (fault) => fault);

@@ -196,7 +196,7 @@ t.test(
   "a node and a command that came before the migration can't work on a cluster that is being filled",
   async (t) => {
     const given = await bed(t, 5);
-    const mirror = await openMirror({ store: cluster.url, dataDir: ownFolder(t), engineAcks: 1 });
+    const mirror = await openMirror({ store: cluster.url, dataDir: ownFolder(t), storeAcks: 1 });
     t.teardown(mirror.close);
     t.equal((await command(["store", "migrate", ...to, "--data-dir", given.folder])).code, 0);
     const node = new ConfigFollower({ ...mirror, state: new ConfigState(), onFault: () => {} });

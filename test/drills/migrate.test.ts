@@ -190,7 +190,7 @@ t.test("`store reopen` asks the cluster as the user of the migration, whose pass
   await store.close();
   t.same([user, name], ["store", cluster.url]);
   const reopen = ["store", "reopen", "--data-dir", folder];
-  const withPassword = (given: string) => command(reopen, { VERDICTD_ENGINE_PASSWORD: given });
+  const withPassword = (given: string) => command(reopen, { VERDICTD_STORE_PASSWORD: given });
   t.match(await withPassword("another"), { code: 1, stderr: /it can't be told .*WRONGPASS/ });
   // The default user has none here, and would be refused with it.
   t.match(await withPassword(password), { code: 0 });
@@ -255,14 +255,14 @@ t.test("clusters by mistake", async (t) => {
   await Promise.all([storeOf(folder, 3), storeOf(second, 3)]);
   await migrate(folder);
   const to = (target: string, dir: string, ...flags: string[]) =>
-    refused("store", "migrate", "--to", target, "--data-dir", dir, "--engine-acks", "0", ...flags);
+    refused("store", "migrate", "--to", target, "--data-dir", dir, "--store-acks", "0", ...flags);
   t.match(await to(url, second), /holds what was copied from another store: name an empty cluster$/);
   t.match(
     await to(other.url, folder),
     /this store was copied to cluster [-0-9a-f]+, but redis:.* is an empty cluster: name that one, or copy to this one with --anew$/,
   );
   t.equal(await keysIn(other), 0, "nothing was written");
-  await command(["init", "--store", other.url, "--data-dir", ownFolder(t), "--engine-acks", "0"]);
+  await command(["init", "--store", other.url, "--data-dir", ownFolder(t), "--store-acks", "0"]);
   const keys = await keysIn(other);
   t.match(await to(other.url, second), /is in use by another verdictd: name an empty cluster$/);
   t.match(await to(other.url, folder, "--anew"), /is in use by another verdictd: name an empty cluster$/);
@@ -274,7 +274,7 @@ t.test("clusters by mistake", async (t) => {
     /holds rows of a verdictd without its configuration, such as "vd\{config\}[\w:]+": name an empty cluster$/,
   );
   await emptied(other);
-  const anew = ["store", "migrate", "--to", other.url, "--data-dir", folder, "--engine-acks", "0", "--anew", "--json"];
+  const anew = ["store", "migrate", "--to", other.url, "--data-dir", folder, "--store-acks", "0", "--anew", "--json"];
   t.match(JSON.parse((await command(anew)).stdout), { sessions: 3, copied: 3 });
   const mirror = ownFolder(t);
   await emptied(cluster);
@@ -302,7 +302,7 @@ t.test("clusters that are not fit: one line, and nothing is written", async (t) 
   const configured = async (name: string, value: string, line: RegExp) => {
     const [, before] = (await node.ask("CONFIG", "GET", name)) as [Buffer, Buffer];
     await node.ask("CONFIG", "SET", name, value);
-    t.match(await to(other.url, "--engine-acks", "0"), line, name);
+    t.match(await to(other.url, "--store-acks", "0"), line, name);
     await node.ask("CONFIG", "SET", name, before.toString());
   };
   await configured(
@@ -318,7 +318,7 @@ t.test("clusters that are not fit: one line, and nothing is written", async (t) 
   );
   await node.ask("ACL", "SETUSER", "reader", "on", ">secret", ...storeAclRules, "-zadd");
   t.match(
-    await to(other.url.replace("redis://", "redis://reader:secret@"), "--engine-acks", "0"),
+    await to(other.url.replace("redis://", "redis://reader:secret@"), "--store-acks", "0"),
     /reader may not run ZADD/,
   );
   t.equal(await keysIn(other), 0);
@@ -332,7 +332,7 @@ t.test("a memory that is full on the way: one line, and it goes on once there is
   const sessions = 8 * limits.clusterPieceRows;
   await storeOf(folder, sessions);
   const [node] = other.nodes as [RedisNode];
-  const args = ["store", "migrate", "--to", other.url, "--data-dir", folder, "--engine-acks", "0"];
+  const args = ["store", "migrate", "--to", other.url, "--data-dir", folder, "--store-acks", "0"];
   const { ended, said } = begin(args);
   await waitUntil(
     () => keysIn(other),

@@ -103,7 +103,7 @@ export class Service {
 export async function startService(t: Test, flags: GivenFlags = {}): Promise<Service> {
   const dataDir = t.testdir();
   const url = await storeUrlFor(dataDir);
-  const store = url === "" ? {} : { store: url, "engine-deadline-ms": "5000" };
+  const store = url === "" ? {} : { store: url, "store-deadline-ms": "5000" };
   const read = readServeConfig(
     {
       "data-dir": dataDir,

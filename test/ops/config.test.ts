@@ -1,6 +1,7 @@
 /** Configuration from flags, environment and file together, as `verdictd config` shows it and `serve` refuses it. */
 import { existsSync } from "node:fs";
 import t from "tap";
+import { givenOptions } from "../../src/cli/cluster-choice.js";
 import {
   camelCase,
   environmentName,
@@ -264,21 +265,22 @@ t.test("--ip-database may be given several times, and like all options by enviro
 });
 
 t.test("the former name of an option still works, and is told of; the present one wins", async (t) => {
-  const former = readServeConfig({ "trail-sessions": "7" } as GivenFlags, {});
+  const former = readServeConfig({ "engine-deadline-ms": "7" } as GivenFlags, {});
   t.match(former, {
-    config: { timelineSessions: 7 },
-    notes: ["--trail-sessions: the option is called timeline-sessions now"],
+    config: { storeDeadlineMs: 7 },
+    notes: ["--engine-deadline-ms: the option is called store-deadline-ms now"],
   });
-  t.match(readServeConfig({}, { VERDICTD_TRAIL_SESSIONS: "8" }), {
-    config: { timelineSessions: 8 },
-    notes: ["VERDICTD_TRAIL_SESSIONS: the option is called timeline-sessions now"],
+  t.match(readServeConfig({}, { VERDICTD_ENGINE_DEADLINE_MS: "8" }), {
+    config: { storeDeadlineMs: 8 },
+    notes: ["VERDICTD_ENGINE_DEADLINE_MS: the option is called store-deadline-ms now"],
   });
-  t.match(readServeConfig({ "timeline-sessions": "9" }, { VERDICTD_TRAIL_SESSIONS: "8" }), {
-    config: { timelineSessions: 9 },
+  t.match(readServeConfig({ "store-deadline-ms": "9" }, { VERDICTD_ENGINE_DEADLINE_MS: "8" }), {
+    config: { storeDeadlineMs: 9 },
   });
-  t.same(unknownVariables({ VERDICTD_TRAIL_SESSIONS: "8" }), []);
-  t.match(readServeConfig({}, {}), { config: { timelineSessions: 200 }, notes: [] });
-  t.match(readServeConfig({ "trail-sessions": "many" } as GivenFlags, {}), {
-    mistakes: ['--trail-sessions: expected a whole number from 0 to 2000, got "many"'],
+  t.same(unknownVariables({ VERDICTD_ENGINE_DEADLINE_MS: "8" }), []);
+  t.match(readServeConfig({}, {}), { config: { storeDeadlineMs: 50 }, notes: [] });
+  t.match(readServeConfig({ "engine-deadline-ms": "many" } as GivenFlags, {}), {
+    mistakes: ['--engine-deadline-ms: expected a whole number from 2 to 10000, got "many"'],
   });
+  t.equal(givenOptions({ "engine-acks": "0" }, ["store-acks"]).storeAcks, 0, "commands take it too");
 });

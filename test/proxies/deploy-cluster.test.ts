@@ -135,7 +135,7 @@ t.test("the engine's files start a cluster that verdictd takes as it is, with th
     "--data-dir",
     join(at, "mirror"),
   ];
-  const init = () => verdictd(flags, { VERDICTD_ENGINE_PASSWORD_FILE: password });
+  const init = () => verdictd(flags, { VERDICTD_STORE_PASSWORD_FILE: password });
   // Replicas report for duty a moment later.
   const made = await waitUntil(init, ({ code }) => code === 0);
   t.equal(made.code, 0, made.stderr);

@@ -14,7 +14,7 @@ const seed = Date.now() % 1_000_000;
 
 t.test("with power-loss durability a cut at any moment loses nothing that was acknowledged", { skip }, async (t) => {
   // Timelines promise nothing, and their commits wait for nothing.
-  const flags = ["--durability", "power-loss", "--scoring-threads", "1", "--trail-sessions", "0"];
+  const flags = ["--durability", "power-loss", "--scoring-threads", "1", "--timeline-sessions", "0"];
   const recording = await record(t, flags, 8, 1);
   t.equal(recording.answers.length, 8, "every answer was seen");
   t.ok(recording.writes.length >= 16 && recording.flushes.length >= 8, "and every commit");

@@ -33,7 +33,7 @@ async function storeOf(dataDir: string | undefined): Promise<NodeJS.ProcessEnv> 
   if (dataDir === undefined || process.env["TEST_STORE"] !== "cluster") return {};
   const { storeUrlFor } = await import("./test-store.js");
   // No verdict is let through because the machine is busy.
-  return { VERDICTD_STORE: await storeUrlFor(dataDir), VERDICTD_ENGINE_DEADLINE_MS: "5000" };
+  return { VERDICTD_STORE: await storeUrlFor(dataDir), VERDICTD_STORE_DEADLINE_MS: "5000" };
 }
 
 /** The same for the folder that a command names. */

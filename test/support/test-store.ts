@@ -38,7 +38,7 @@ export async function storeUrlFor(dataDir: string): Promise<string> {
 export async function openTestStore(dataDir: string): Promise<Store> {
   if (!isOnCluster) return openStore(dataDir);
   const { openMirror } = await import("../../src/cluster-store/open-cluster.js");
-  const { store, close } = await openMirror({ store: await storeUrlFor(dataDir), dataDir, engineAcks: 1 });
+  const { store, close } = await openMirror({ store: await storeUrlFor(dataDir), dataDir, storeAcks: 1 });
   return { ...store, close };
 }
 

@@ -15,7 +15,7 @@ import { progressBar } from "../progress.js";
 
 const ownFlags = [
   ...reachFlags,
-  ...(["engine-acks", "engine-durable", "session-days", "block-days", "stats-days"] as const),
+  ...(["store-acks", "store-durable", "session-days", "block-days", "stats-days"] as const),
 ];
 
 /** The cluster as `--to` names it, or as `serve` names its store; and these other options of `serve`. */

@@ -111,7 +111,7 @@ const rescore: StoreCommand = {
   name: "rescore",
   help: "score every stored session again with the current detections",
   run: (store, given) => rescoreSessions(store, progressBar("rescore", given["json"] === undefined)),
-  onCluster: async ({ store, client }, given, { engineAcks: acks }) => {
+  onCluster: async ({ store, client }, given, { storeAcks: acks }) => {
     const projectIds = [...store.projects.getKeys({})];
     const total = (await store.remoteSessions?.count(projectIds)) ?? 0;
     const onProgress = progressBar("rescore", given["json"] === undefined);

@@ -17,7 +17,7 @@ export type { MigrationReport } from "./migrate.js";
 /** The options of `store migrate`. */
 export interface MigrationChoice
   extends ReachedCluster,
-    Pick<ClusterChoice, "engineAcks" | "engineDurable" | "sessionDays" | "statsDays" | "blockDays"> {
+    Pick<ClusterChoice, "storeAcks" | "storeDurable" | "sessionDays" | "statsDays" | "blockDays"> {
   readonly isFinal: boolean;
   readonly isAnew: boolean;
   readonly onWarning: (warning: string) => void;
@@ -58,7 +58,7 @@ export async function stillServed(
     if (!(error instanceof ClusterError)) throw error;
     const hint =
       error.serverCode === "NOAUTH" && isOfMark
-        ? `; put the password of ${user} into a file and name it in VERDICTD_ENGINE_PASSWORD_FILE`
+        ? `; put the password of ${user} into a file and name it in VERDICTD_STORE_PASSWORD_FILE`
         : "";
     throw new StoreError(`${target}: ${faultLine(error)}${hint}`, { cause: error });
   } finally {
@@ -79,7 +79,7 @@ export async function migrateToCluster(store: Store, choice: MigrationChoice): P
     return await migrateStore({
       store,
       client,
-      acks: choice.engineAcks,
+      acks: choice.storeAcks,
       name,
       user: url.user,
       sessionMs: choice.sessionDays * dayMs,

@@ -113,7 +113,7 @@ t.test("what refuses or throws changes nothing, and a write beside a change is a
 
 t.test("a command changes what nodes have, in a folder of its own or beside a node in its folder", async (t) => {
   for (const dataDir of [ownFolder(t), one.folder]) {
-    const { store, close } = await openMirror({ store: cluster.url, dataDir, engineAcks: 1 });
+    const { store, close } = await openMirror({ store: cluster.url, dataDir, storeAcks: 1 });
     t.teardown(close);
     t.same(mirrored(store), mirrored(one.store), "it has all that nodes have");
     const made = done(await new Projects(store, Date.now).create(first.accountId, "by a command"));
@@ -138,7 +138,7 @@ t.test("the command line goes the same way", async (t) => {
   const before = one.mirror.position();
   const unnamed = await command([...words, "--data-dir", one.folder]);
   t.match([unnamed.code, unnamed.stderr], [1, /mirrors the configuration of a cluster: name that with --store/]);
-  const again = await command(["init", "--store", cluster.url, "--data-dir", ownFolder(t), "--engine-acks", "0"]);
+  const again = await command(["init", "--store", cluster.url, "--data-dir", ownFolder(t), "--store-acks", "0"]);
   t.match([again.code, again.stderr], [1, /the store has accounts already/]);
   const wrong = await command([...words, "--store", "redis:/secret", "--data-dir", one.folder]);
   t.match([wrong.code, wrong.stderr], [2, /--store: expected the URL of a cluster/]);

@@ -269,9 +269,9 @@ t.test("over HTTP: recorded through one node, read through the other, and there 
     return startService(t, {
       "data-dir": ownFolder(t),
       store: storeUrl,
-      "engine-acks": "0",
+      "store-acks": "0",
       "timeline-sessions": "10",
-      "engine-deadline-ms": "5000",
+      "store-deadline-ms": "5000",
     });
   };
   const near = await serveNode();
