@@ -2,9 +2,13 @@
 import t from "tap";
 import { readServeConfig } from "../../src/config/config.js";
 import { testKeys, testOutcomeOf, testOutcomes } from "../../src/contract/test-keys.js";
+import { Projects } from "../../src/control-plane/projects.js";
+import { startTestKeys } from "../../src/control-plane/test-projects.js";
+import { Refusal } from "../../src/errors.js";
 import { automatedBatch, batch, browserHeaders } from "../support/batches.js";
 import { ChallengedVisitor } from "../support/challenges.js";
 import { json, serve } from "../support/process.js";
+import { openTestStore } from "../support/test-store.js";
 import { waitUntil } from "../support/wait-until.js";
 
 const request = (accept = "text/html") => ({
@@ -142,13 +146,18 @@ t.test("test keys", async (t) => {
     }
     await without.end("SIGTERM");
     t.match(await json(dataDir, "check"), { ok: true });
-    const again = await serve(t, dataDir, { flags: ["--test-keys"] });
-    const body = { session_token: null, request: request() };
-    const asked = await again.ask("POST", "/v1/verdict", { token: testKeys("bot").privateKey, body });
-    t.match(asked.json, answers.bot);
-    const { data } = (await again.ask("GET", "/v1/projects", { token: account! })).json;
-    t.equal(data.filter(({ name }: { name: string }) => name.startsWith("Test keys")).length, testOutcomes.length);
-    await again.end("SIGTERM");
+    // As a start with the flag does it.
+    const store = await openTestStore(dataDir);
+    t.teardown(() => store.close());
+    const again = await startTestKeys(store, new Projects(store, Date.now), 1, Date.now);
+    if (again instanceof Refusal) throw new Error(again.message);
+    const before = server.log.find((line) => "keys" in line)!["keys"] as { projectId: number }[];
+    t.same(
+      again.map(({ projectId }) => projectId),
+      before.map(({ projectId }) => projectId),
+    );
+    t.same(await startTestKeys(store, new Projects(store, Date.now), 1, Date.now), again, "twice is once");
+    t.match(await json(dataDir, "check"), { ok: true });
   });
 
   await t.test("never beside a cluster", async (t) => {
