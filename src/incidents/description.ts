@@ -64,30 +64,44 @@ export function nameOf(what: IncidentWhat): string {
     .join("\u0000");
 }
 
+/** Work in slices: between two of them whoever does it may let others work. Each takes a millisecond or two at most. */
+export type Sliced<T> = Generator<void, T>;
+
+/** Samples that are looked at in a slice. */
+const samplesOfSlice = 50;
+
 /**
  * Joins candidates whose requests overlap. Those that overlap with `open` are these incidents' own and left out. `companions` have risen as much, and are
  * too few for an incident of their own: they only describe. `samples` are of the window.
  */
-export function joinCandidates(
+export function* joinCandidates(
   given: readonly Candidate[],
   companions: readonly Candidate[],
   samples: readonly Sample[],
   open: readonly IncidentWhat[],
-): Described[] {
+): Sliced<Described[]> {
   const candidates = [...given].sort((one, other) => other.count - one.count).slice(0, limits.incidentCandidatesMax);
   const describing = [...companions]
     .sort((one, other) => other.count - one.count)
     .slice(0, limits.incidentCandidatesMax);
-  const members = membersOf([...candidates, ...describing], samples);
-  const known = open.map((what) => indexesOf(samples, ({ request }) => matches(request, what)));
-  const left = candidates.filter(({ key }) => {
-    const own = members.get(key)!;
-    return own.size > 0 && !known.some((others) => overlap(own, others, samples));
-  });
+  const members = yield* membersOf([...candidates, ...describing], samples);
+  const known: Set<number>[] = [];
+  for (const what of open) {
+    known.push(yield* membersOfIncident(what, samples));
+  }
+  const left: Candidate[] = [];
+  for (const candidate of candidates) {
+    const own = members.get(candidate.key)!;
+    if (own.size > 0 && !(yield* overlapsAny(own, known, samples))) left.push(candidate);
+  }
   const groups: { readonly candidates: Candidate[]; requests: Set<number> }[] = [];
   for (const candidate of left) {
     const own = members.get(candidate.key)!;
-    const touched = groups.filter(({ requests }) => overlap(own, requests, samples));
+    const touched: (typeof groups)[number][] = [];
+    for (const group of groups) {
+      if (overlap(own, group.requests, samples)) touched.push(group);
+      yield;
+    }
     const joined = { candidates: [candidate], requests: new Set(own) };
     for (const each of touched) {
       joined.candidates.push(...each.candidates);
@@ -96,20 +110,28 @@ export function joinCandidates(
     }
     groups.push(joined);
   }
-  return groups.map((group) => describeGroup(group.candidates, describing, group.requests, members, samples));
+  const described: Described[] = [];
+  for (const group of groups) {
+    described.push(yield* describeGroup(group.candidates, describing, group.requests, members, samples));
+  }
+  return described;
 }
 
-function membersOf(candidates: readonly Candidate[], samples: readonly Sample[]): Map<string, Set<number>> {
+function* membersOf(candidates: readonly Candidate[], samples: readonly Sample[]): Sliced<Map<string, Set<number>>> {
   const members = new Map(candidates.map(({ key }) => [key, new Set<number>()]));
   for (const [index, { request }] of samples.entries()) {
     for (const key of keysOf(request)) members.get(key)?.add(index);
+    if (index % samplesOfSlice === 0) yield;
   }
   return members;
 }
 
-function indexesOf(samples: readonly Sample[], isOne: (sample: Sample) => boolean): Set<number> {
+function* membersOfIncident(what: IncidentWhat, samples: readonly Sample[]): Sliced<Set<number>> {
   const indexes = new Set<number>();
-  for (const [index, sample] of samples.entries()) if (isOne(sample)) indexes.add(index);
+  for (const [index, { request }] of samples.entries()) {
+    if (matches(request, what)) indexes.add(index);
+    if (index % (10 * samplesOfSlice) === 0) yield;
+  }
   return indexes;
 }
 
@@ -119,21 +141,37 @@ function weightOf(indexes: Iterable<number>, samples: readonly Sample[]): number
   return weight;
 }
 
+function* overlapsAny(
+  own: ReadonlySet<number>,
+  others: readonly ReadonlySet<number>[],
+  samples: readonly Sample[],
+): Sliced<boolean> {
+  for (const other of others) {
+    if (overlap(own, other, samples)) return true;
+    yield;
+  }
+  return false;
+}
+
 function overlap(one: ReadonlySet<number>, other: ReadonlySet<number>, samples: readonly Sample[]): boolean {
   const [small, large] = one.size < other.size ? [one, other] : [other, one];
-  const both = [...small].filter((index) => large.has(index));
-  const least = Math.min(weightOf(one, samples), weightOf(other, samples));
-  return both.length > 0 && weightOf(both, samples) >= overlapShare * least;
+  let [isAny, weight] = [false, 0];
+  for (const index of small) {
+    if (!large.has(index)) continue;
+    isAny = true;
+    weight += samples[index]!.weight;
+  }
+  return isAny && weight >= overlapShare * Math.min(weightOf(one, samples), weightOf(other, samples));
 }
 
 /** The values that most requests of the group share; where none are, its heaviest value. */
-function describeGroup(
+function* describeGroup(
   candidates: readonly Candidate[],
   companions: readonly Candidate[],
   requests: ReadonlySet<number>,
   members: ReadonlyMap<string, ReadonlySet<number>>,
   samples: readonly Sample[],
-): Described {
+): Sliced<Described> {
   // People may share a value with programs: these say what describes them.
   const programs = new Set([...requests].filter((index) => isSuspicious(samples[index]!.request)));
   const all = weightOf(programs, samples);
@@ -141,8 +179,9 @@ function describeGroup(
   const shared = new Map<TrafficDimension, { value: string; weight: number }>();
   let described: Candidate | undefined;
   for (const candidate of [...candidates, ...companions]) {
-    const own = [...members.get(candidate.key)!].filter((index) => programs.has(index));
-    const weight = weightOf(own, samples);
+    let weight = 0;
+    for (const index of members.get(candidate.key)!) if (programs.has(index)) weight += samples[index]!.weight;
+    yield;
     if (weight < describingShare * all) continue;
     if (described === undefined || candidate.count < described.count) described = candidate;
     const { dimensions, values } = countedValue(candidate.key);

@@ -6,6 +6,7 @@ import { hourMs, minuteMs } from "../contract/durations.js";
 import { limits } from "../limits.js";
 import { type BaselineHours, usualCounts } from "./baseline-hours.js";
 import type { CountedRequest } from "./counted-request.js";
+import type { Sliced } from "./description.js";
 import { hourlyCountMin, type OpenIncident, ProjectWatch } from "./project-watch.js";
 
 /** What changed in a project in a minute. */
@@ -33,7 +34,12 @@ interface Watched {
   /** Of the hour in `usualOfHour`. */
   usual: Map<string, number>;
   usualOfHour: number;
+  /** Requests that came while a minute of the project is being ended; null while none is. */
+  waiting: CountedRequest[] | null;
 }
+
+/** ms of work after which others get their turn. */
+const sliceMs = 4;
 
 /** `take` reports as they come, and `endMinute` once a minute. */
 export class IncidentDetector {
@@ -58,8 +64,14 @@ export class IncidentDetector {
     for (const request of requests) {
       if (minuteOf(request.atMs) > this.#minute) {
         if (this.#early.length < limits.incidentEarlyMax) this.#early.push(request);
-      } else this.#watched(request.projectId).watch.add(request);
+      } else this.#add(request);
     }
+  }
+
+  #add(request: CountedRequest): void {
+    const { watch, waiting } = this.#watched(request.projectId);
+    if (waiting === null) watch.add(request);
+    else if (waiting.length < limits.incidentEarlyMax) waiting.push(request);
   }
 
   /** Ends the present minute where `nowMs` is in a later one, or before it: the clock was set. Resolves with the projects that have incidents. */
@@ -75,10 +87,13 @@ export class IncidentDetector {
     for (const [projectId, watched] of projects) {
       const isDue = isHourOver || ended % storedEveryMinutes === projectId % storedEveryMinutes;
       if (isDue) await this.#store(projectId, hour, watched);
-      const { opened, ended: over } = watched.watch.endMinute(
-        (key) => this.#usual(projectId, watched, hour).get(key) ?? 0,
-        next,
-      );
+      const usualOf = (key: string) => this.#usual(projectId, watched, hour).get(key) ?? 0;
+      const waiting: CountedRequest[] = [];
+      watched.waiting = waiting;
+      const { opened, ended: over } = await this.#inSlices(watched.watch.endMinute(usualOf, next)).finally(() => {
+        watched.waiting = null;
+      });
+      for (const request of waiting) watched.watch.add(request);
       const { open } = watched.watch;
       if (open.length > 0 || over.length > 0) minutes.push({ projectId, opened, open: [...open], ended: over });
       if (!watched.watch.counts.isBusy && open.length === 0) this.#projects.delete(projectId);
@@ -88,6 +103,17 @@ export class IncidentDetector {
     this.#early = [];
     this.take(early);
     return minutes;
+  }
+
+  async #inSlices<T>(work: Sliced<T>): Promise<T> {
+    let begunAtMs = performance.now();
+    for (;;) {
+      const { done, value } = work.next();
+      if (done === true) return value;
+      if (performance.now() - begunAtMs < sliceMs) continue;
+      await this.#parts.pause();
+      begunAtMs = performance.now();
+    }
   }
 
   /** Stores the counts of the present hour, before the node stops. */
@@ -103,6 +129,7 @@ export class IncidentDetector {
         watch: new ProjectWatch(this.#minute, this.#parts.random),
         usual: new Map(),
         usualOfHour: Number.NaN,
+        waiting: null,
       };
       watched.watch.counts.resume(this.#parts.hours.read(projectId, hourOfMinute(this.#minute)) ?? []);
       this.#projects.set(projectId, watched);

@@ -5,7 +5,7 @@
 import type { IncidentCounts, IncidentRuleWould, IncidentWhat } from "../contract/incidents.js";
 import { limits } from "../limits.js";
 import { type CountedRequest, isSuspicious, keysOf } from "./counted-request.js";
-import { type Candidate, joinCandidates, matches, type Sample } from "./description.js";
+import { type Candidate, joinCandidates, matches, type Sample, type Sliced } from "./description.js";
 import { ValueCounts, windowMinutes } from "./value-counts.js";
 
 /** Requests of five minutes from which a value may be an incident; of a project that had few in the hour before. */
@@ -75,12 +75,12 @@ export class ProjectWatch {
     }
   }
 
-  /** Ends a minute: what began and ended in it. Then counts go to `next`. */
-  endMinute(usualOf: UsualOf, next: number): MinuteOutcome {
-    const opened = this.#find(usualOf);
-    const ended = this.#follow();
+  /** Ends a minute: what began and ended in it. Then counts go to `next`. No request may be added meanwhile. */
+  *endMinute(usualOf: UsualOf, next: number): Sliced<MinuteOutcome> {
+    const opened = yield* this.#find(usualOf);
+    const ended = yield* this.#follow();
     this.open.push(...opened);
-    this.counts.advance(next);
+    yield* this.counts.advance(next);
     this.#beginMinute(next);
     return { opened, ended };
   }
@@ -92,29 +92,36 @@ export class ProjectWatch {
     if (this.#samples.some((each) => each.minute > minute)) this.#samples.splice(0, this.#samples.length - 1);
   }
 
-  #find(usualOf: UsualOf): OpenIncident[] {
+  *#find(usualOf: UsualOf): Sliced<OpenIncident[]> {
     const least = this.counts.beforeWindow < quietBelow ? countMinQuiet : countMin;
     const candidates: Candidate[] = [];
     const companions: Candidate[] = [];
-    for (const found of this.counts.heavy(least * companionShare)) {
+    const heavy = yield* this.counts.heavy(least * companionShare);
+    for (const found of heavy) {
       if (found.suspicious * 2 < found.count) continue;
       const baseline = Math.max(found.hourMedian, usualOf(found.key));
       if (found.count < riseMin * baseline) continue;
       (found.count < least ? companions : candidates).push({ ...found, baseline });
     }
     if (candidates.length === 0) return [];
-    const samples = this.#samples.flatMap(samplesOf);
+    const samples: Sample[] = [];
+    for (const each of this.#samples) {
+      samples.push(...samplesOf(each));
+      yield;
+    }
     const room = Math.max(0, limits.incidentsOpenMax - this.open.length);
-    const described = joinCandidates(
+    const described = yield* joinCandidates(
       candidates,
       companions,
       samples,
       this.open.map(({ what }) => what),
     );
-    return described.slice(0, room).map(({ what, baseline }) => this.#opened(what, baseline));
+    const opened: OpenIncident[] = [];
+    for (const { what, baseline } of described.slice(0, room)) opened.push(yield* this.#opened(what, baseline));
+    return opened;
   }
 
-  #opened(what: IncidentWhat, baseline: number): OpenIncident {
+  *#opened(what: IncidentWhat, baseline: number): Sliced<OpenIncident> {
     const first = this.#samples.find(({ kept }) => kept.some((request) => matches(request, what)));
     const incident: OpenIncident = {
       what,
@@ -128,16 +135,20 @@ export class ProjectWatch {
       lastMinutes: [],
       calmMinutes: 0,
     };
-    for (const samples of this.#samples) countIn(incident, samplesOf(samples));
+    for (const samples of this.#samples) {
+      countIn(incident, samplesOf(samples));
+      yield;
+    }
     return incident;
   }
 
   /** Adds the ended minute to open incidents, and takes out those that ended. */
-  #follow(): OpenIncident[] {
+  *#follow(): Sliced<OpenIncident[]> {
     const samples = samplesOf(this.#samples.at(-1)!);
     const ended: OpenIncident[] = [];
     for (const incident of [...this.open]) {
       countIn(incident, samples);
+      yield;
       const count = incident.lastMinutes.reduce((sum, each) => sum + each, 0);
       incident.calmMinutes = count < Math.max(endCount, endRise * incident.baseline) ? incident.calmMinutes + 1 : 0;
       if (incident.calmMinutes < endMinutes) continue;

@@ -99,7 +99,7 @@ export class ValueCounts {
     for (const key of keys) {
       let at = this.#values.get(key);
       if (at === undefined) {
-        if (this.#values.size >= 2 * limits.incidentValuesMax) this.#forgetLightest();
+        if (this.#values.size >= 2 * limits.incidentValuesMax) for (const _ of this.#forgetLightest());
         at = this.#rows.add();
         this.#values.set(key, at);
       }
@@ -121,9 +121,11 @@ export class ValueCounts {
   }
 
   /** The values with at least so many requests in the last five minutes, the present one included. */
-  heavy(least: number): WindowCount[] {
+  *heavy(least: number): Generator<void, WindowCount[]> {
     const found: WindowCount[] = [];
+    let looked = 0;
     for (const [key, at] of this.#values) {
+      if (++looked % valuesOfSlice === 0) yield;
       const count = this.#rows.sum(at, windowMinutes);
       if (count < least) continue;
       const suspicious = this.#rows.sum(at + suspiciousAt, windowMinutes);
@@ -162,8 +164,8 @@ export class ValueCounts {
     }
   }
 
-  /** Ends minutes until the present one is `minute`. The caller stores `hourly` before an hour ends. A clock that went back begins anew. */
-  advance(minute: number): void {
+  /** Ends minutes until the present one is `minute`. The caller stores `hourly` before an hour ends. A clock that went back begins anew. In slices, as `heavy`. */
+  *advance(minute: number): Generator<void, void> {
     if (minute < this.#minute - windowMinutes) {
       this.#values.clear();
       this.#rows = new CountRows();
@@ -182,14 +184,16 @@ export class ValueCounts {
     for (let each = firstBin; each <= binOf(minute); each++) ended.push(binsAt + (each % binsKept));
     const mayEmpty = isNextHour || firstBin <= binOf(minute);
     this.#end(allAt, ended);
+    let looked = 0;
     for (const [key, at] of this.#values) {
+      if (++looked % valuesOfSlice === 0) yield;
       this.#end(at, ended);
       if (!mayEmpty || this.#rows.weight(at) !== 0) continue;
       this.#values.delete(key);
       this.#rows.remove(at);
     }
     this.#minute = minute;
-    if (this.#values.size > limits.incidentValuesMax) this.#forgetLightest();
+    yield* this.#forgetLightest();
   }
 
   #end(at: number, ended: readonly number[]): void {
@@ -198,15 +202,24 @@ export class ValueCounts {
   }
 
   /** Keeps the heaviest values of the last hour; of equals those that came first go. */
-  #forgetLightest(): void {
-    const weights = Float64Array.from(this.#values.values(), (at) => this.#rows.weight(at)).sort();
-    let left = Math.max(0, weights.length - limits.incidentValuesMax);
-    if (left === 0) return;
+  *#forgetLightest(): Generator<void, void> {
+    if (this.#values.size <= limits.incidentValuesMax) return;
+    const weights = new Float64Array(this.#values.size);
+    let count = 0;
+    for (const at of this.#values.values()) {
+      weights[count++] = this.#rows.weight(at);
+      if (count % valuesOfSlice === 0) yield;
+    }
+    weights.sort();
+    yield;
+    let left = weights.length - limits.incidentValuesMax;
     const bound = weights[left - 1]!;
     const below = weights.indexOf(bound);
     let equals = left - below;
+    let looked = 0;
     for (const [key, at] of this.#values) {
       if (left === 0) return;
+      if (++looked % valuesOfSlice === 0) yield;
       const weight = this.#rows.weight(at);
       if (weight > bound || (weight === bound && equals-- <= 0)) continue;
       left--;
@@ -216,6 +229,8 @@ export class ValueCounts {
   }
 }
 
+/** Values that are looked at in a slice: under a millisecond. */
+const valuesOfSlice = 1000;
 /** The row of all requests. */
 const allAt = 0;
 

@@ -213,3 +213,42 @@ t.test("at most limits.incidentValuesMax values are followed, and a clock that g
   await runMinutes(detector, noonMs - 3_600_000, 2, () => some(300, () => programRequest(noonMs - 3_600_000)));
   t.ok(limits.incidentValuesMax >= 10_000);
 });
+
+t.test(
+  "a minute of many values ends in slices, and what comes between them counts once, in the next minute",
+  async (t) => {
+    let atMs = noonMs;
+    let pauses = 0;
+    const values = {
+      path: "/late",
+      host: "late.example",
+      ip: "192.0.2.9",
+      network: "192.0.2.0/24",
+      asn: "64999",
+      country: "FR",
+      user_agent_family: "late",
+      declared_bot: "late",
+    };
+    const detector = newDetector(noonMs, undefined, () => {
+      // The first pause is in the middle of the project: the last comes behind it.
+      if (++pauses === 1) detector.take(some(300, () => programRequest(atMs, { values, detectionIds: [100102] })));
+    });
+    const many = (first: number) =>
+      some(9000, (index) =>
+        programRequest(atMs, {
+          values: { path: `/${index % 40}`, ip: `10.${first}.${index >> 8}.${index & 255}`, asn: String(index % 900) },
+        }),
+      );
+    for (let minute = 0; minute < 2; minute++) {
+      detector.take(many(minute));
+      atMs += minuteMs;
+      await detector.endMinute(atMs);
+      if (pauses > 1) break;
+      pauses = 0;
+    }
+    t.ok(pauses > 1, `${pauses} pauses`);
+    const outcome = await detector.endMinute(atMs + minuteMs);
+    const opened = outcome.flatMap((project) => project.opened).filter(({ what }) => what.path === "/late");
+    t.match(opened, [{ what: { path: "/late" }, count: 300 }]);
+  },
+);

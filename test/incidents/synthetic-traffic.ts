@@ -112,10 +112,14 @@ export async function runMinutes(
 }
 
 /** A detector whose first minute is `atMs`. */
-export function newDetector(atMs: number, hours: BaselineHours = hoursInMemory()): IncidentDetector {
+export function newDetector(
+  atMs: number,
+  hours: BaselineHours = hoursInMemory(),
+  pause: () => void = () => {},
+): IncidentDetector {
   return new IncidentDetector({
     hours,
-    pause: async () => {},
+    pause: async () => pause(),
     onFailure: (error) => {
       throw error;
     },
