@@ -269,6 +269,8 @@ export const limits = {
   blockCountsMs: 2000,
   /** Blocks of a session and rule in a minute that are records: further ones raise the last one's count. */
   blocksOfSessionMinuteMax: 20,
+  /** Challenges of a project that a thread records in a minute, to be found by their reference: a flood of them pushes no blocks out for a day. */
+  challengesRecordedMinuteMax: 30,
   /** Blocks that wait to be stored: about 10 MB; further ones are counted and dropped. */
   blocksWaitingMax: 50_000,
   /** Subjects and rules whose blocks wait: about 10 MB, as above. */

@@ -112,6 +112,8 @@ export interface Block {
   createdAt: string;
   /** How many blocks it stands for; absent in rows of older versions, which means 1. */
   count?: number;
+  /** The visitor was challenged, not blocked: known by reference, in no list of blocks; absent for a block. */
+  action?: "challenge";
   /** Ids of answers with this block, as block pages show them, the latest last; absent if none is known. */
   references?: string[];
   /** Address of a request without a session, as far as addresses are stored; absent if unknown, or for a session's block. */

@@ -83,6 +83,8 @@ export interface BlockRow {
   score: Score;
   reason: string;
   detection_ids: DetectionId[];
+  /** What a challenge's reference leads to has it: no block, and in no list of them. */
+  action?: "challenge";
   source: "rule";
   rule_id: Id;
   path: string | null;

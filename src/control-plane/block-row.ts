@@ -12,6 +12,7 @@ export function blockRow(block: Block): BlockRow {
     score: block.score,
     reason: block.reason,
     detection_ids: block.detectionIds,
+    ...(block.action && { action: block.action }),
     source: block.source,
     rule_id: block.ruleId,
     path: block.path,

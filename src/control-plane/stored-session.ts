@@ -86,7 +86,9 @@ export async function readStoredSession(store: Store, token: string): Promise<St
     projectId: session.projectId,
     ...ofRecord,
     requestIds: idsInRecord + rows.spilledIds,
-    blocks: await store.recorded.blocks.ofSession(session.projectId, token),
+    blocks: (await store.recorded.blocks.ofSession(session.projectId, token)).filter(
+      ({ action }) => action === undefined,
+    ),
     mark: await store.recorded.marks.find(session.projectId, token),
     idempotencyKeys: rows.idempotencyKeys,
     timeline: await store.recorded.timelines.read(session.key),

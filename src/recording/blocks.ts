@@ -1,5 +1,5 @@
 /**
- * Recorded blocks: computed verdicts that block by a rule. An attack on a site brings thousands, so they are collected in memory and written
+ * Recorded blocks: computed verdicts that block by a rule; beside them, fewer, challenges, which are found by the reference that their page shows. An attack on a site brings thousands, so they are collected in memory and written
  * together, off the hot path. For each subject, rule and minute the first ones become records; further ones only raise the last record's count. The
  * store keeps the tally of a minute, so the bound holds over all threads and processes.
  */
@@ -31,6 +31,11 @@ export function sessionSubject(token: string): BlockSubject {
 /** Returns the subject of requests without a session: an address, or one subscriber's network; "" for none. */
 export function addressSubject(network: string): BlockSubject {
   return { name: `address ${network}`, recordsMax: 1 };
+}
+
+/** Returns the subject of challenges that the subject's visitor is shown: one record a minute. */
+export function challengeSubject({ name }: BlockSubject): BlockSubject {
+  return { name: `challenge ${name}`, recordsMax: 1 };
 }
 
 /** The state of the blocks of one subject, rule and minute. */
@@ -74,6 +79,9 @@ export class Blocks {
   readonly #ofNetworks = new Map<string, number>();
   #day = 0;
   readonly #ofNetworkMax: number;
+  /** Challenges of this minute by project. */
+  readonly #challenges = new Map<number, number>();
+  #challengeMinute = 0;
   #waiting: Waiting[] = [];
   /** By project, the write that had no answer. It is repeated unchanged, and the project's other blocks wait for it: it may be stored all the same. */
   readonly #unanswered = new Map<number, Write>();
@@ -120,6 +128,7 @@ export class Blocks {
       return true;
     }
     if (this.#waitingCount >= limits.blocksWaitingMax) return false;
+    if (block.action === "challenge" && !this.#hasRoomForChallenge(projectId, minute)) return false;
     this.#countOfNetwork(projectId, network);
     if (isNew) this.#tallies.set(name, tally);
     tally.latest = { ...block };
@@ -150,6 +159,17 @@ export class Blocks {
       this.#ofNetworks.clear();
     }
     return (this.#ofNetworks.get(`${projectId} ${network}`) ?? 0) < this.#ofNetworkMax;
+  }
+
+  /** Counts a challenge of the project in this minute; false beyond the most of them. */
+  #hasRoomForChallenge(projectId: number, minute: number): boolean {
+    if (minute !== this.#challengeMinute) {
+      this.#challengeMinute = minute;
+      this.#challenges.clear();
+    }
+    const count = (this.#challenges.get(projectId) ?? 0) + 1;
+    this.#challenges.set(projectId, count);
+    return count <= limits.challengesRecordedMinuteMax;
   }
 
   #countOfNetwork(projectId: number, network: string): void {
@@ -319,10 +339,17 @@ export class Blocks {
   async page(projectId: number, limit: number, cursor: string | null): Promise<LogPage<Block> | Refusal> {
     const position = cursor === null ? null : decodeCursor("b", cursor, idBytes);
     if (cursor !== null && position === null) return refuse("invalidPayload", "cursor is not valid for this list");
-    const before = position?.readUIntBE(0, idBytes) ?? latest;
-    const rows = await this.#store.recorded.blocks.before(projectId, before, limit + 1);
-    const last = rows.length > limit ? rows[limit - 1]! : null;
-    return { rows: rows.slice(0, limit), nextCursor: last === null ? null : encodeCursor("b", idPosition(last.id)) };
+    let before = position?.readUIntBE(0, idBytes) ?? latest;
+    const rows: Block[] = [];
+    for (let count = limit + 1; ; count = limits.blocksAtOnce) {
+      const read = await this.#store.recorded.blocks.before(projectId, before, count);
+      rows.push(...read.filter(({ action }) => action === undefined));
+      if (rows.length > limit) {
+        return { rows: rows.slice(0, limit), nextCursor: encodeCursor("b", idPosition(rows[limit - 1]!.id)) };
+      }
+      if (read.length < count) return { rows, nextCursor: null };
+      before = read.at(-1)!.id;
+    }
   }
 }
 

@@ -104,7 +104,7 @@ function dataPlaneRoutes({ thread, controlPlane, visitors, recording, verdicts, 
   const { config, log, meters, reads, disk, now, onFailure } = thread;
   const { credentials, sessions } = controlPlane;
   const { timelines, challenges, askedSessions } = recording;
-  const { requestVerdicts, bandOfRequest, onBlocked } = verdicts;
+  const { requestVerdicts, bandOfRequest, onDenied } = verdicts;
   const trusted = trustedProxies(config.trustedProxies);
   const visitorIp = (lastHop: string, forwardedFor: string) => clientIp(lastHop, forwardedFor, trusted);
   const onTrimmed = trimmingCounter(meters.services);
@@ -131,7 +131,7 @@ function dataPlaneRoutes({ thread, controlPlane, visitors, recording, verdicts, 
     }),
     ...startTicketRoutes({ credentials, clientIp: visitorIp, now }),
     ...challengeRoutes({ credentials, sessions, challenges, clientIp: visitorIp, bandOfRequest, onFailure }),
-    verdictRoute({ credentials, verdicts: verdicts.verdicts, canonicalIp, onBlocked }),
+    verdictRoute({ credentials, verdicts: verdicts.verdicts, canonicalIp, onDenied }),
     requestVerdictRoute({
       credentials,
       requestVerdicts,
@@ -139,10 +139,10 @@ function dataPlaneRoutes({ thread, controlPlane, visitors, recording, verdicts, 
       knownHeaders: new KnownHeaders(),
       onTrimmed,
       onTick: () => reads.begin(),
-      onBlocked,
+      onDenied,
       waitForReport: (projectId, token, waitMs, isOver) => wait.wait(projectId, token, waitMs, isOver),
     }),
-    challengePageRoute({ credentials, requestVerdicts, canonicalIp, onTick: () => reads.begin(), onBlocked }),
+    challengePageRoute({ credentials, requestVerdicts, canonicalIp, onTick: () => reads.begin(), onDenied }),
     loggedInRoute({ sessions, now }),
     ...forwardAuthRoutes({
       credentials,
@@ -150,7 +150,7 @@ function dataPlaneRoutes({ thread, controlPlane, visitors, recording, verdicts, 
       isTrusted: (socket) => trusted.has(socket),
       ja4Header: config.ja4Header,
       knownLines: new KnownLines(),
-      onBlocked,
+      onDenied,
       onTrimmed,
       clientIp: visitorIp,
       now,

@@ -13,12 +13,18 @@ import { ProjectHosts } from "../control-plane/project-hosts.js";
 import type { Rules } from "../control-plane/rules.js";
 import type { Sessions } from "../control-plane/sessions.js";
 import { detections } from "../detections/catalogue.js";
-import type { OnBlocked } from "../http/handlers/data-plane/verdict.js";
+import type { OnDenied } from "../http/handlers/data-plane/verdict.js";
 import { findIdempotent } from "../ingest/idempotency.js";
 import { liveVerdict } from "../live/verdict-feed.js";
 import { subscriberNetwork } from "../net/network.js";
 import { storedAddress } from "../net/stored-address.js";
-import { addressSubject, type Blocks, sessionSubject } from "../recording/blocks.js";
+import {
+  addressSubject,
+  type BlockSubject,
+  type Blocks,
+  challengeSubject,
+  sessionSubject,
+} from "../recording/blocks.js";
 import { examine } from "../requests/examiner.js";
 import type { VisitQuestion } from "../requests/visits.js";
 import { LongWork } from "../runtime/long-work.js";
@@ -77,7 +83,7 @@ export function buildVerdicts(
       const engineScores = { heuristics: score, js_detection: null, behavioral: null };
       return bandOf(engineScores, score ?? neutralScore, project.likelyBotThreshold);
     },
-    onBlocked: blockReferrer(recording.blocks),
+    onDenied: denialReferrer(recording.blocks),
   };
 }
 
@@ -211,11 +217,12 @@ function computedRecorder(
       const matched = logged.includes(rule) ? logged : [...logged, rule];
       traffic.countRules(project.id, matched, token === null ? "request" : "session", now());
     }
-    if (verdict.action === "challenge" && rule !== null) {
+    const isChallenge = verdict.action === "challenge" && rule !== null;
+    if (isChallenge) {
       const { ip = "", userAgent = "" } = context;
       challengingRules.record({ projectId: project.id, token, ip, userAgent }, rule.id, verdict.verdict);
     }
-    if (!blocked || rule === null) return;
+    if (rule === null || !(blocked || isChallenge)) return;
     if (!disk.hasRoom) {
       meters.services.add("blocksFailed");
       return;
@@ -232,11 +239,13 @@ function computedRecorder(
       ruleId: rule.id,
       path: context.path ?? null,
       createdAt: new Date(now()).toISOString(),
+      ...(isChallenge && ({ action: "challenge" } as const)),
       ...(ip !== "" && { ip }),
     } as const;
     const network = subscriberNetwork(context.ip ?? "");
     const of = token === null ? addressSubject(network) : sessionSubject(token);
-    if (!blocks.record(block, of, network)) meters.services.add("blocksFailed");
+    if (isChallenge) blocks.record(block, challengeSubject(of), network);
+    else if (!blocks.record(block, of, network)) meters.services.add("blocksFailed");
   };
 }
 
@@ -249,10 +258,13 @@ function answerRecorder({ meters }: ThreadContext, { traffic, feed }: Recording)
   };
 }
 
-/** Stores a blocked answer's request id with the block of its session, or of its address if the session has none. */
-function blockReferrer(blocks: Blocks): OnBlocked {
-  return (projectId, token, ip, requestId) => {
-    const isKnown = token !== null && blocks.refer(projectId, sessionSubject(token), requestId);
-    if (!isKnown) blocks.refer(projectId, addressSubject(subscriberNetwork(ip ?? "")), requestId);
+/** Stores the request id of an answer that blocks or challenges with the record of its session, or of its address if the session has none. */
+function denialReferrer(blocks: Blocks): OnDenied {
+  return (projectId, token, ip, requestId, action) => {
+    if (action !== "block" && action !== "challenge") return;
+    const refer = (subject: BlockSubject): boolean =>
+      blocks.refer(projectId, action === "block" ? subject : challengeSubject(subject), requestId);
+    if (token !== null && refer(sessionSubject(token))) return;
+    refer(addressSubject(subscriberNetwork(ip ?? "")));
   };
 }

@@ -5,7 +5,8 @@ import type { Project } from "../../src/contract/entities.js";
 import { decodeSessionToken } from "../../src/contract/session-token.js";
 import { Refusal } from "../../src/errors.js";
 import { limits } from "../../src/limits.js";
-import { Blocks, sessionSubject } from "../../src/recording/blocks.js";
+import { Blocks, challengeSubject, sessionSubject } from "../../src/recording/blocks.js";
+import { LongWork } from "../../src/runtime/long-work.js";
 import { sweep } from "../../src/store/expiry.js";
 import { metaKeys, sessionKey } from "../../src/store/keys.js";
 import { openStore } from "../../src/store/open-store.js";
@@ -246,4 +247,35 @@ t.test("one address records a quarter of a project's blocks in a day at most, al
   t.ok(record(0, "192.0.2.1"), "another address");
   clock.nowMs += 86_400_000;
   t.ok(record(1_000_000, "2001:db8:0:1::/64"), "the next day");
+});
+
+t.test("a challenge is found by its reference, and is in no list; a flood of them leaves most out", async (t) => {
+  const { blocks } = openTestStore(t, 1);
+  const slices = new LongWork().begin(() => false);
+  record(blocks, block(1, 1));
+  const challenged = (number: number) => {
+    const one = { ...block(1, number), action: "challenge" as const };
+    const subject = challengeSubject(sessionSubject(one.sessionToken));
+    const isKept = blocks.record(one, subject);
+    blocks.refer(1, subject, `reference-${number}`);
+    return isKept;
+  };
+  t.ok(challenged(2));
+  record(blocks, block(1, 3));
+  await blocks.flush();
+  t.same(await rows(blocks, 1), ["3 3", "1 1"]);
+  t.match(await blocks.find(1, "reference-2", slices), { action: "challenge", sessionToken: block(1, 2).sessionToken });
+  const page = await blocks.page(1, 1, null);
+  t.notOk(page instanceof Refusal);
+  const next = page instanceof Refusal ? page : await blocks.page(1, 1, page.nextCursor);
+  t.match(next, { rows: [{ id: 1 }], nextCursor: null }, "pages go on behind a challenge");
+
+  const flood = Array.from({ length: 2 * limits.challengesRecordedMinuteMax }, (_, index) =>
+    blocks.record(
+      { ...block(1, 4), action: "challenge" },
+      challengeSubject({ name: `visitor ${index}`, recordsMax: 1 }),
+    ),
+  );
+  t.equal(flood.filter(Boolean).length, limits.challengesRecordedMinuteMax - 1);
+  t.ok(record(blocks, block(1, 5)), "blocks have room");
 });

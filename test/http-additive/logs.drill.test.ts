@@ -272,6 +272,26 @@ t.test(
     t.match((await find(elsewhere)).data, [{ session_token: other }]);
     t.match((await find(judged)).data, [{ session_token: null, ip: "192.0.2.9", references: [judged] }]);
     t.match((await find(page.headers.get("x-request-id")!)).data, [{ session_token: null }]);
+    const ask = { name: "ask", expression: 'path == "/asked"', action: "challenge", sort_order: -1 };
+    await service.ask("POST", `${at}/rules`, { as: one.token, body: ask });
+    const asked = await service.ask("GET", "/v1/forward-auth", {
+      as,
+      headers: {
+        accept: "text/html",
+        "x-forwarded-uri": "/asked",
+        "user-agent": "curl/8",
+        "x-forwarded-for": "192.0.2.11",
+      },
+    });
+    const shown = asked.headers.get("x-request-id")!;
+    t.match((await find(shown)).data, [{ session_token: null, action: "challenge", references: [shown] }]);
+    const listed = (await service.ask("GET", `${at}/blocks`, { as: one.token })).json.data as {
+      references: string[];
+    }[];
+    t.notOk(
+      listed.some(({ references }) => references.includes(shown)),
+      "a challenge is in no list of blocks",
+    );
     for (const unknown of [allowed, "000000000000-0", ""]) {
       t.same(await find(unknown), { data: [], meta: { next_cursor: null } }, `"${unknown}" is nobody's`);
     }

@@ -286,6 +286,14 @@ t.test("over HTTP: recorded through one node, read through the other, and there 
   const verdict = await near.ask("GET", `/v1/sessions/${session}/verdict`, { as: tenant.privateKey });
   t.equal(verdict.json.action, "block");
   const reference = verdict.headers.get("x-request-id");
+  const challenge = { name: "ask", expression: 'path == "/asked"', action: "challenge", sort_order: -1 };
+  // A busy cluster refuses a change that follows another one at once.
+  await waitUntil(
+    () => near.ask("POST", `${at}/rules`, { as, body: challenge }),
+    ({ status }) => status !== 503,
+  );
+  const askedFor = () => near.ask("GET", `/v1/sessions/${session}/verdict?path=/asked`, { as: tenant.privateKey });
+  const challenged = await waitUntil(askedFor, ({ json }) => json.action === "challenge");
   t.equal((await far.ask("PUT", `${at}/sessions/${session}/mark`, { as, body: { as: "bot" } })).status, 200);
 
   const asked = async (service: typeof near) => {
@@ -293,6 +301,7 @@ t.test("over HTTP: recorded through one node, read through the other, and there 
     return {
       blocks: (await get(`${at}/blocks`)).data,
       byReference: (await get(`${at}/blocks?reference=${reference}`)).data,
+      byChallenge: (await get(`${at}/blocks?reference=${challenged.headers.get("x-request-id")}`)).data,
       marks: await get(`${at}/marks`),
       session: (await get(`${at}/sessions/${session}`)).mark,
       timeline: (await get(`${at}/sessions/${session}/trail`)).noted,
@@ -302,11 +311,13 @@ t.test("over HTTP: recorded through one node, read through the other, and there 
   // Blocks and timelines are stored a moment after the answer.
   const found = await waitUntil(
     () => asked(far),
-    ({ blocks, byReference, timeline }) => blocks.length === 1 && byReference.length === 1 && timeline === 3,
+    ({ blocks, byReference, byChallenge, timeline }) =>
+      blocks.length === 1 && byReference.length === 1 && byChallenge.length === 1 && timeline === 3,
   );
   t.match(found, {
     blocks: [{ session_token: session, count: 1 }],
     byReference: [{ session_token: session }],
+    byChallenge: [{ session_token: session, action: "challenge" }],
     marks: { data: [{ session_token: session, as: "bot" }], totals: { bots: 1 } },
     session: { as: "bot" },
   });
@@ -314,7 +325,7 @@ t.test("over HTTP: recorded through one node, read through the other, and there 
   t.equal(actions[0], "rule.created");
   t.ok(actions.length >= 3, "each change, the latest first");
   t.same(await asked(near), found, "the same on the node that has recorded them");
-  t.equal((await storeStatistics(far.server.store, nowMs)).blocks, 1, "statistics count it");
+  t.equal((await storeStatistics(far.server.store, nowMs)).blocks, 2, "statistics count rows: a block and a challenge");
   await near.server.stop();
   t.same(await asked(far), found);
 });

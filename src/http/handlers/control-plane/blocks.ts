@@ -34,6 +34,8 @@ export function blockRoute({ blocks, work, flush }: BlockServices): ProjectRoute
         `${limits.blocksOfSessionMinuteMax} of one session and rule in a minute, further ones increase the \`count\` of the last. ` +
         "Blocks of requests without a session have `session_token` null; there is one per rule, address and minute. " +
         "`references` are the `X-Request-Id`s of the answers with the action block, including cached ones; block pages show them. Only the latest are kept. " +
+        "Challenges are in no list: one of a visitor, rule and minute is kept beside the blocks and found by the reference that its page shows, " +
+        `${limits.challengesRecordedMinuteMax} a minute and thread. ` +
         `A project keeps its latest ${limits.blocksPerProjectMax}; statistics count every block. ` +
         "`id` counts up within its project: it is shown to members of the account only, who may see how many blocks there are. Visitors get references.",
       parameters: [
@@ -41,7 +43,8 @@ export function blockRoute({ blocks, work, flush }: BlockServices): ProjectRoute
         {
           in: "query",
           name: "reference",
-          description: "The reference that a block page shows: only its block, if it is known",
+          description:
+            "The reference that a block page or a challenge's page shows: only its block, if it is known; of a challenge a row with `action` `challenge`",
           schema: { type: "string" },
         },
       ],

@@ -17,7 +17,7 @@ import type { Exchange } from "../../exchange.js";
 import { json, refusal } from "../../reply.js";
 import type { RawRoute } from "../../route.js";
 import { type KeyedBodyServices, readKeyedBody } from "./keyed-body.js";
-import type { OnBlocked } from "./verdict.js";
+import type { OnDenied } from "./verdict.js";
 import { decodeVerdictBody } from "./verdict-body.js";
 
 /** What the call needs to judge a request and to know whose page it makes. */
@@ -25,7 +25,7 @@ export interface ChallengePageServices extends KeyedBodyServices {
   readonly requestVerdicts: RequestVerdicts;
   /** Returns the canonical text of an address, or undefined for any other text. */
   readonly canonicalIp: (text: string) => string | undefined;
-  readonly onBlocked: OnBlocked;
+  readonly onDenied: OnDenied;
 }
 
 /** By private key with an active subscription; refuses with 401, 402 and 422, and with 503 while too many bodies are incomplete. */
@@ -110,7 +110,7 @@ function judge(
   const told = ({ text: { verdict } }: Awaited<typeof judged>): void => {
     const isBlocked = verdict.action === "block";
     if (isBlocked) {
-      services.onBlocked(project.id, question.sessionToken, question.request.context.ip, exchange.requestId);
+      services.onDenied(project.id, question.sessionToken, question.request.context.ip, exchange.requestId, "block");
     }
     answer(isBlocked ? "block" : "challenge");
   };

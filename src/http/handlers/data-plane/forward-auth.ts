@@ -34,7 +34,7 @@ import type { KnownLines } from "./known-headers.js";
 import { type AskedFor, type Dialect, dialects, type Question } from "./proxy-dialects.js";
 import { goodHost, goodMethod } from "./request-context.js";
 import { SentHeaders } from "./sent-headers.js";
-import type { OnBlocked } from "./verdict.js";
+import type { OnDenied } from "./verdict.js";
 
 /** Why no visitor was judged; a value of `X-Verdict-Error`. */
 export type ForwardAuthError = "unauthenticated" | "no_active_subscription" | "internal";
@@ -58,7 +58,7 @@ export interface ForwardAuthServices {
   readonly now: () => number;
   /** Called when visitors are let in unjudged: at most once per `forwardAuthWarnMs`. */
   readonly onLetIn: (reason: ForwardAuthError, cause: unknown, requestId: string) => void;
-  readonly onBlocked: OnBlocked;
+  readonly onDenied: OnDenied;
 }
 
 const statusOfAction: Readonly<Record<Action, "yes" | 401 | 403>> = {
@@ -98,9 +98,7 @@ export function forwardAuthRoutes(services: ForwardAuthServices): RawRoute[] {
       const question = questionOf(services, exchange, holder, headers, asked);
       const reply = ({ text: { verdict }, agent, freshToken }: RequestAnswer): Reply => {
         const { context } = question.request;
-        if (verdict.action === "block") {
-          services.onBlocked(holder.project.id, question.sessionToken, context.ip, exchange.requestId);
-        }
+        services.onDenied(holder.project.id, question.sessionToken, context.ip, exchange.requestId, verdict.action);
         // Rules compare hosts without a port; the page names the site as its visitor does.
         const answered = { verdict, agent, freshToken, yes, asked };
         return verdictReply(answered, holder, headers, { ...context, host: asked.host }, exchange.requestId);

@@ -18,7 +18,7 @@ import type { RawRoute } from "../../route.js";
 import type { Trimming } from "./header-lines.js";
 import { type KeyedBodyServices, readKeyedBody } from "./keyed-body.js";
 import type { KnownHeaders } from "./known-headers.js";
-import type { OnBlocked } from "./verdict.js";
+import type { OnDenied } from "./verdict.js";
 import { decodeVerdictBody } from "./verdict-body.js";
 
 /** What the call needs to judge a request, and what it reports. */
@@ -29,7 +29,7 @@ export interface RequestVerdictServices extends KeyedBodyServices {
   readonly knownHeaders: KnownHeaders;
   /** Called for every request, with what was trimmed from it. */
   readonly onTrimmed: (trimming: Trimming) => void;
-  readonly onBlocked: OnBlocked;
+  readonly onDenied: OnDenied;
   /** As `ReportWait.wait`. */
   readonly waitForReport: (
     projectId: number,
@@ -107,9 +107,8 @@ function judge(
   const judged = services.requestVerdicts.judge(project, question);
   const send = (judgement: RequestAnswer): void => {
     const { sessionToken, request } = question;
-    if (judgement.text.verdict.action === "block") {
-      services.onBlocked(project.id, sessionToken, request.context.ip, exchange.requestId);
-    }
+    const { action } = judgement.text.verdict;
+    services.onDenied(project.id, sessionToken, request.context.ip, exchange.requestId, action);
     exchange.send(replyOf(judgement));
   };
   if (judged instanceof Promise) void judged.then(send);

@@ -3,7 +3,7 @@ import type { HttpRequest } from "uWebSockets.js";
 import type { Credentials } from "../../../auth/credentials.js";
 import type { ParameterDoc } from "../../../contract/route-doc.js";
 import type { ProjectSettings } from "../../../contract/session.js";
-import type { RequestContext } from "../../../contract/verdict.js";
+import type { Action, RequestContext } from "../../../contract/verdict.js";
 import { rulePath } from "../../../contract/visitor-request.js";
 import { Refusal } from "../../../errors.js";
 import { boundedValue } from "../../../ingest/frame.js";
@@ -19,17 +19,23 @@ import type { RawRoute } from "../../route.js";
 import { ReadHeaders } from "./read-headers.js";
 import { goodHost, goodMethod } from "./request-context.js";
 
-/** What a verdict read needs; `onBlocked` is called for every answer with the action block. */
+/** What a verdict read needs; `onDenied` is called for every answer. */
 export interface VerdictServices {
   readonly credentials: Credentials;
   readonly verdicts: VerdictReader;
   /** Returns the canonical text of an address, or undefined for any other text. */
   readonly canonicalIp: (text: string) => string | undefined;
-  readonly onBlocked: OnBlocked;
+  readonly onDenied: OnDenied;
 }
 
-/** Called with the id of an answer that said block: the visitor's page shows it as reference. */
-export type OnBlocked = (projectId: number, token: string | null, ip: string | undefined, requestId: string) => void;
+/** Called with the id and the action of an answer: a visitor who is blocked or challenged sees the id as reference. */
+export type OnDenied = (
+  projectId: number,
+  token: string | null,
+  ip: string | undefined,
+  requestId: string,
+  action: Action,
+) => void;
 
 /** Needs a private key with an active subscription, otherwise answers 401 or 402. Every other readable request gets a verdict. */
 export function verdictRoute(services: VerdictServices): RawRoute {
@@ -103,7 +109,7 @@ function told(
   asked: AskedContext,
   { verdict, body }: VerdictText,
 ): string {
-  if (verdict.action === "block") services.onBlocked(project.id, token, asked.read().ip, requestId);
+  if (verdict.action !== "allow") services.onDenied(project.id, token, asked.read().ip, requestId, verdict.action);
   return body;
 }
 
