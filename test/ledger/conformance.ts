@@ -195,7 +195,13 @@ class Run {
     }
   }
 
-  async #commit(batches: readonly PlannedBatch[], beside: readonly PlannedBatch[]): Promise<void> {
+  async #commit(first: readonly PlannedBatch[], second: readonly PlannedBatch[]): Promise<void> {
+    // Which of two threads takes an event is open, so all of theirs come at one time: the hour that counts it is not.
+    const minutesAgo = second.length === 0 ? {} : { minutesAgo: first[0]!.minutesAgo };
+    const [batches, beside] = [first, second].map((group) => group.map((batch) => ({ ...batch, ...minutesAgo }))) as [
+      PlannedBatch[],
+      PlannedBatch[],
+    ];
     const known = this.#model.sessions.length;
     const named = ({ session }: PlannedBatch): ModelSession | undefined =>
       session === null || known === 0 ? undefined : this.#model.sessions[session % known];
