@@ -239,12 +239,12 @@ export const agentActDetections = [
     state: "scoring",
     meaning:
       "Three pages in a row were replaced within half a second by an address from outside, and nobody did anything on them.",
-    strength: "strong",
+    strength: "moderate",
     cause: "page_pace",
     reads: ["quickPages", "typedPages", "browserMobile", "evalLength"],
     when: (e) => e.quickPages >= 3 && e.typedPages >= 3 && isDesktopChromium(e),
     source:
-      "drivers that read page after page by address; nobody types or picks an address in half a second three times, and a page that goes on by itself says so",
+      "drivers that read page after page by address; nobody types or picks an address in half a second three times, and a page that goes on by itself says so. A program that opens several tabs in front looks the same",
     fires: { quickPages: 3, typedPages: 3, browserMobile: false, evalLength: 33 },
     staysQuiet: { quickPages: 3, typedPages: 2, browserMobile: false, evalLength: 33 },
   }),

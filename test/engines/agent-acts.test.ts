@@ -153,7 +153,7 @@ t.test(
 
 t.test("addresses that are opened within half a second each", async (t) => {
   const pages = [0, 300, 700, 1150].map((at) => page(at));
-  t.equal(score(pages), 12);
+  t.equal(score(pages), 27);
   const slow = [0, 300, 5700, 6150].map((at) => page(at));
   t.notOk(fired(slow).includes(300614));
   const forwarding = pages.flatMap((each, index) => [

@@ -116,7 +116,15 @@ export async function launchUsual(t: Test, args: readonly string[] = []): Promis
       execFileSync(executablePath, ["--version"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }),
     )?.[0] ?? "";
   const agent = `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version}.0.0.0 Safari/537.36`;
-  return launch(t, { hideAutomation: true, args: [`--user-agent=${agent}`, ...args] });
+  const browser = await launch(t, { hideAutomation: true, args: [`--user-agent=${agent}`, ...args] });
+  const newContext = browser.newContext.bind(browser);
+  // Evaluations of a driver activate the page, a person's does not look so.
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    await context.addInitScript('Object.defineProperty(Navigator.prototype, "userActivation", { get() {} })');
+    return context;
+  };
+  return browser;
 }
 
 /** The SDK's cookie, once there is one with this value: the browser hears of what a page wrote a little later than the page. */
