@@ -3,8 +3,8 @@
  * left as marks, which the server fills in when it starts. A link that leads nowhere fails the build.
  */
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { Marked, type Tokens } from "marked";
 import { escapeHtml, slugOf } from "../src/docs/html.js";
 
@@ -67,6 +67,7 @@ export async function buildDocs(root: string): Promise<void> {
   await checkMenu(source);
   await rm(target, { recursive: true, force: true });
   await mkdir(target, { recursive: true });
+  await cp(join(source, "pictures"), join(target, "pictures"), { recursive: true });
   for (const [index, [name, title]] of pages.entries()) {
     const path = name === "" ? join(root, "README.md") : join(source, `${name}.md`);
     const appended = name === "decisions" ? await decisionRecords(join(source, "decisions")) : "";
@@ -139,8 +140,8 @@ function render(markdown: string, file: string): string {
           ? `${text} (<code>${escapeHtml(href)}</code>)`
           : `<a href="${escapeHtml(target)}">${text}</a>`;
       },
-      image({ href }: Tokens.Image) {
-        return inlinePlot(join(dirname(file), href));
+      image({ href, text }: Tokens.Image) {
+        return href.endsWith(".webp") ? photograph(href, text) : inlinePlot(join(dirname(file), href));
       },
       codespan({ text }: Tokens.Codespan) {
         return served.includes(text) && `<a href="${text}"><code>${text}</code></a>`;
@@ -156,6 +157,16 @@ function render(markdown: string, file: string): string {
   });
   const body = marked.parse(markdown, { async: false });
   return body.replaceAll("<table>", '<div class="table" tabindex="0"><table>').replaceAll("</table>", "</table></div>");
+}
+
+/** A picture that `scripts/pictures.ts` made, dark where the page is. */
+function photograph(href: string, text: string): string {
+  const path = `/docs/pictures/${basename(href, ".webp")}`;
+  const size = 'width="1280" height="800" loading="lazy"';
+  return (
+    `<picture><source srcset="${path}-dark.webp" media="(prefers-color-scheme: dark)">` +
+    `<img src="${path}.webp" alt="${escapeHtml(text)}" ${size}></picture>`
+  );
 }
 
 /**

@@ -51,6 +51,10 @@ export function docsPageRoutes(documented: readonly Route[]): Route[] {
     pages,
     style: readCompressedAsset("docs/docs.css"),
     script: readCompressedAsset("docs/docs.js"),
+    pictures: readdirSync(assetPath("docs/pictures")).map((file) => ({
+      name: file.slice(0, -".webp".length),
+      body: readAsset(`docs/pictures/${file}`),
+    })),
     searchIndex: () => JSON.stringify(searchSections(pages.map(({ path, html }) => ({ path, html: html() })))),
   });
 }

@@ -190,7 +190,7 @@ export async function traffic(server: TestServer, tenant: Tenant): Promise<{ peo
 }
 
 /** A person who looks around and clicks; the token. */
-export async function strolling(server: TestServer, tenant: Tenant): Promise<string> {
+export async function strolling(server: TestServer, tenant: Pick<Tenant, "siteKey">): Promise<string> {
   const walk = (from: number): [number, number, number][] =>
     Array.from({ length: 20 }, (_, step) => {
       const way = from + step;

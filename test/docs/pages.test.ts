@@ -73,7 +73,7 @@ t.test("the documentation", async (t) => {
     for (const [path, text] of html) {
       t.notMatch(
         text.replace(script, ""),
-        /<script|<style|\sstyle=|\son[a-z]+="|javascript:|<iframe|<img|<!-- generated/i,
+        /<script|<style|\sstyle=|\son[a-z]+="|javascript:|<iframe|<img(?! src="\/docs\/pictures\/)|<!-- generated/i,
         path,
       );
       const { headers } = await server.ask("GET", path);
@@ -87,6 +87,16 @@ t.test("the documentation", async (t) => {
       t.match(text, /<html lang="en">[\s\S]*name="viewport"[\s\S]*<main id="content">/, path);
       t.equal(text.match(/<h1/g)?.length, 1, `${path} has one main heading`);
     }
+  });
+
+  await t.test("pictures come light and dark, and are told in words", async (t) => {
+    const shown = [...html.values()].join("").match(/(?<=")\/docs\/pictures\/[^"]+/g) ?? [];
+    t.ok(shown.length >= 8, `${shown.length} pictures`);
+    for (const path of shown) {
+      const { status, headers } = await server.ask("GET", path);
+      t.same([status, headers.get("content-type")], [200, "image/webp"], path);
+    }
+    for (const image of page("rules").match(/<img [^>]*>/g) ?? []) t.match(image, /alt="[^"]{20,}"/);
   });
 
   await t.test("the performance page shows the plots of the bench, in the page's colours", async (t) => {

@@ -26,6 +26,7 @@ import { firstTenant, startServer, type Tenant, type TestServer } from "../suppo
 const elsewhere: Readonly<Record<string, string>> = {
   "npm ci && npm start": "test/long/newcomer.test.ts",
   "npm ci && npm test": "this is it",
+  "npx verdictd recipe nginx": "test/proxies/recipe.test.ts, in front of a site of its own",
   "&& npm install express": "test/long/next.test.ts",
   "npm ci && npm run --silent build":
     "test/long/newcomer.test.ts builds, test/long/npm-package.test.ts runs init and serve",

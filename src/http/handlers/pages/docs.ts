@@ -9,19 +9,21 @@ export interface DocsFiles {
   readonly pages: readonly { readonly path: string; readonly html: () => string }[];
   readonly style: FileBody;
   readonly script: FileBody;
+  /** WebP by name, without its ending. */
+  readonly pictures: readonly { readonly name: string; readonly body: FileBody }[];
   /** What the search looks through, as JSON text. */
   readonly searchIndex: () => string;
 }
 
-/** A stylesheet and a script of our own, and nothing else. */
+/** A stylesheet, a script and pictures of our own, and nothing else. */
 const policy = [
   "Content-Security-Policy",
-  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; " +
+  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; " +
     "frame-ancestors 'none'; require-trusted-types-for 'script'",
 ] as const;
 
 /** A route for each page, then style, script and search index; no credential. */
-export function docsRoutes({ pages, style, script, searchIndex }: DocsFiles): PublicRoute[] {
+export function docsRoutes({ pages, style, script, pictures, searchIndex }: DocsFiles): PublicRoute[] {
   return [
     ...pages.map(({ path, html }) =>
       pageRoute({
@@ -39,6 +41,9 @@ export function docsRoutes({ pages, style, script, searchIndex }: DocsFiles): Pu
       doc: { id: "getDocsFolder", tag: "service", summary: "Redirects to /docs", answers: { 302: "empty" } },
       handle: () => ({ status: 302, headers: [["Location", "/docs"]] }),
     },
+    ...pictures.map(({ name, body }) =>
+      pageRoute({ path: `/docs/pictures/${name}.webp`, contentType: "image/webp", body }),
+    ),
     pageRoute({ path: "/docs/docs.css", contentType: "text/css; charset=utf-8", body: style }),
     pageRoute({ path: "/docs/docs.js", contentType: "text/javascript; charset=utf-8", body: script }),
     pageRoute({ path: "/docs/search.json", contentType: "application/json; charset=utf-8", body: searchIndex }),
