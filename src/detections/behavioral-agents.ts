@@ -208,11 +208,10 @@ export const agentActDetections = [
       "The pointer turned up well inside a page that nobody had touched, and the browser took it for activated by its user.",
     strength: "moderate",
     cause: "activation",
-    isDriverTrace: true,
     reads: ["activeMoves", "browserMobile", "browserEmbedded", "evalLength"],
     when: (e) => e.activeMoves >= 1 && !e.browserEmbedded && isDesktopChromium(e),
     source:
-      "the same gesture, seen before the first press: a person's activation is a key, a press or a touch, an aid's action is a click, and who comes from a bookmark comes by the border",
+      "the same gesture, seen before the first press: a person's activation is a key, a press or a touch, an aid's action is a click or a text, and who comes from a bookmark comes by the border. Media keys and gamepads activate pages that use them, so aids keep their protection beside it",
     fires: { activeMoves: 1, browserMobile: false, browserEmbedded: false, evalLength: 33 },
     staysQuiet: { activeMoves: 1, browserMobile: false, browserEmbedded: true, evalLength: 33 },
   }),

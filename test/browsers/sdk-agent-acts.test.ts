@@ -93,6 +93,14 @@ t.test("the pointer finds a page activated that nobody has touched", async (t) =
   const cases: [string, string, (page: Page) => Promise<unknown>][] = [
     ["a frame may have given it", '<iframe srcdoc="<p>"></iframe>', (page) => page.mouse.move(400, 300)],
     ["a key was pressed", "", (page) => page.keyboard.press("x")],
+    [
+      "an input method wrote, which has no key",
+      '<input id="dictated">',
+      async (page) => {
+        await page.focus("#dictated");
+        await page.keyboard.insertText("x");
+      },
+    ],
     ["another window had the focus", "", (page) => page.evaluate('dispatchEvent(new Event("blur"))')],
   ];
   for (const [name, more, before] of cases) {

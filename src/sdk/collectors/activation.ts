@@ -15,9 +15,10 @@ export const collectActivation: Collector = ({ listen, onDrain, record }) => {
     const type = event?.type;
     // Who types into the console of the developer tools has the focus there; a page that is left has lost it.
     if (!isOver && navigator.userActivation?.isActive && (type === "blur" || doc.hasFocus())) {
-      // Frames pass theirs on. The browser counts inputs from before this script too.
+      // Frames pass theirs on. The browser counts inputs from before this script too; who dictates or uses an input method has no key.
       isOver =
-        window.length || ["pointerdown", "keydown"].some((each) => (performance as Counting).eventCounts.get(each));
+        window.length ||
+        ["pointerdown", "keydown", "input"].some((each) => (performance as Counting).eventCounts.get(each));
       if (!isOver && type !== "click") record("env", { lone_activations: 1, x: event?.clientX, y: event?.clientY });
       isOver ||= event;
     }
