@@ -186,7 +186,7 @@ t.test("an unknown agent is named by how it acts; a mark names it better", async
   const project = await fresh();
   await project.enable();
   const unknown = { name: "unknown agent", category: "ai_agent", certainty: "behavior" };
-  const signs = { lone_activations: 2, shared_focus: 2 };
+  const signs = { lone_activations: 2, shared_focus: 2, eval_length: 33 };
   const token = await session(project, undefined, {}, signs);
   t.strictSame((await judged(project, token)).agent, unknown);
   const { headers } = await forward(project, { ...visitor, Cookie: `service_session=${token}` });
@@ -194,7 +194,7 @@ t.test("an unknown agent is named by how it acts; a mark names it better", async
   const ask = async (each: string) => (await server.ask("GET", sessionAt(project, each), { token: tenant.token })).json;
   const shown = await ask(token);
   t.strictSame(shown.agent, { ...unknown, evidence: ["activation-without-input", "two-tabs-focused"] });
-  const once = await session(project, undefined, {}, { lone_activations: 2 });
+  const once = await session(project, undefined, {}, { lone_activations: 2, eval_length: 33 });
   t.notOk("agent" in (await judged(project, once)), "one sign is not enough");
   t.equal(shown.score, (await ask(once)).score, "no score is lower for it");
   t.strictSame((await judged(project, await session(project, [mark], {}, signs))).agent, claude);
