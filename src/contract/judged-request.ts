@@ -27,6 +27,9 @@ export function httpVersionOf(text: string): HttpVersion | undefined {
   return version === undefined ? undefined : httpVersionNames[version];
 }
 
+/** Browsers send both with every preflight, and neither can be set by a page (https://fetch.spec.whatwg.org/#cors-preflight-fetch). */
+export const preflightNames = ["origin", "access-control-request-method"] as const;
+
 /** A backend's or proxy's report of a visitor's request. Everything in it is bounded; missing values and wrong types are left out. */
 export interface JudgedRequest {
   readonly context: RequestContext;
@@ -37,7 +40,7 @@ export interface JudgedRequest {
   readonly httpVersion: HttpVersion | undefined;
   /** Fingerprint of the TLS client hello, from the server that ended the connection. */
   readonly ja4: string | undefined;
-  /** What is remembered with the same lines; absent: they are new. */
+  /** What is remembered with lines that are the same in all that counts for a verdict, and then `headers` are that alone; absent: they are new. */
   readonly memo?: HeaderMemo | undefined;
 }
 
@@ -60,13 +63,11 @@ export interface RequestScore {
 
 /**
  * What is remembered with header lines that come again and again, so that it is worked out once: pure functions of the lines, and of little else, keep it.
- * Holds nothing of a single visitor, and is shared by all projects.
+ * Holds nothing of a single visitor, and is shared by all projects. Lines with a signature, which counts once, have none.
  */
 export interface HeaderMemo {
   /** Whether the lines are those of a navigation (`isNavigationOf`). */
   readonly isNavigation: boolean;
-  /** Whether a line may belong to a signature: others are asked then, each time. */
-  readonly maySign: boolean;
   /** Whether the user agent may be that of a part of a platform: then the whole path counts for the score, otherwise only whether it is a script's. */
   readonly isPlatforms: boolean;
   /** The bot that the user agent names, by the list that was asked; null: not asked yet. */

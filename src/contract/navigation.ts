@@ -30,3 +30,12 @@ const aheadOfNeed = /prefetch|prerender|preview/i;
 
 /** Headers that a browser loads ahead of need with; the last two are of old ones. */
 const purposeNames = ["sec-purpose", "purpose", "x-purpose", "x-moz"];
+
+/** All headers that the two functions read. */
+export const navigationNames: readonly string[] = [
+  ...purposeNames,
+  "sec-fetch-dest",
+  "sec-fetch-mode",
+  "sec-fetch-site",
+  "accept",
+];

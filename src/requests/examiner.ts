@@ -66,7 +66,7 @@ export function examine(
   const userAgent = context.userAgent ?? last?.userAgent ?? "";
   const requestsPerMinute = ip === "" ? undefined : sources.countRequest(projectId, ip, nowMs);
   const judgement =
-    memo?.maySign === false
+    memo !== undefined
       ? unsigned
       : sources.judgeSignature({
           headers,

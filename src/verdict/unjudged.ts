@@ -1,5 +1,5 @@
 /** Requests that nothing judges and nobody counts: CORS preflights, and the paths that a project skips. Pure. */
-import type { VerdictQuestion } from "../contract/judged-request.js";
+import { preflightNames, type VerdictQuestion } from "../contract/judged-request.js";
 import { defaultRequestScoring, type ProjectSettings } from "../contract/session.js";
 import { failOpenVerdict, type NamedRule } from "./resolve.js";
 import { isSkipped } from "./skipped-paths.js";
@@ -21,9 +21,8 @@ export function unjudged(
   return enabled && context.path !== undefined && isSkipped(skipPaths, context.path) ? skippedText : null;
 }
 
-/** Browsers send both with every preflight, and neither can be set by a page (https://fetch.spec.whatwg.org/#cors-preflight-fetch). */
 function isPreflight(headers: VerdictQuestion["request"]["headers"]): boolean {
-  return isSent(headers, "origin") && isSent(headers, "access-control-request-method");
+  return preflightNames.every((name) => isSent(headers, name));
 }
 
 function isSent(headers: VerdictQuestion["request"]["headers"], wanted: string): boolean {

@@ -3,33 +3,41 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import t from "tap";
 import type { DeclaredBot } from "../../src/contract/declared-bots.js";
-import type { ExaminedRequest, RequestFindings } from "../../src/contract/judged-request.js";
+import type { ExaminedRequest, RequestFindings, VerdictQuestion } from "../../src/contract/judged-request.js";
+import { isNavigationOf } from "../../src/contract/navigation.js";
+import type { ProjectSettings } from "../../src/contract/session.js";
 import { noVisitEvidence } from "../../src/contract/visit-facts.js";
 import { crawlerClaims, type VisitorIdentity } from "../../src/contract/visitor.js";
 import { scoreRequest } from "../../src/engines/score-request.js";
 import { Refusal } from "../../src/errors.js";
 import { forwardedQuestion } from "../../src/http/handlers/data-plane/forwarded-request.js";
-import { untrimmed } from "../../src/http/handlers/data-plane/header-lines.js";
+import { type Trimming, untrimmed } from "../../src/http/handlers/data-plane/header-lines.js";
+import { CountedHeaders, countedPart, headerParts } from "../../src/http/handlers/data-plane/header-parts.js";
 import { KnownHeaders, KnownLines } from "../../src/http/handlers/data-plane/known-headers.js";
 import { type DecodedQuestion, decodeVerdictBody } from "../../src/http/handlers/data-plane/verdict-body.js";
 import { limits } from "../../src/limits.js";
 import { examine } from "../../src/requests/examiner.js";
+import { unjudged } from "../../src/verdict/unjudged.js";
 import { holds } from "../support/property.js";
 import { navigation } from "./asking.js";
-import { headersOf, kinds, ways } from "./browser-headers.js";
+import { type Browser, headersOf, type Kind, kinds, ways } from "./browser-headers.js";
 import { libraries } from "./dishonest-headers.js";
 import { browsers } from "./honest-headers.js";
+import { type HeaderLine, noFindings } from "./judged.js";
 
 const nobody: VisitorIdentity = { verifiedBot: null, crawlerClaim: "none" };
 const canonicalIp = (text: string) => (text === "" ? undefined : text);
 const decode = (body: string | Buffer, known?: KnownHeaders) =>
   decodeVerdictBody(Buffer.from(body), canonicalIp, known);
 
-/** A question without what is remembered. */
+/** A question without what is remembered, and of its lines what others than scoring read. */
 function told(question: DecodedQuestion | Refusal): object {
   if (question instanceof Refusal) return { refused: question.message };
-  const { memo: _, ...request } = question.request;
-  return { ...question, request };
+  const { memo, headers, ...request } = question.request;
+  const isNavigation = memo?.isNavigation ?? isNavigationOf(headers);
+  const options = { request: { ...request, headers, context: { ...request.context, method: "OPTIONS" } } };
+  const isPreflight = unjudged({} as ProjectSettings, options, () => []) !== null;
+  return { ...question, request, isNavigation, isPreflight };
 }
 
 const isKnown = (question: DecodedQuestion | Refusal) =>
@@ -52,9 +60,81 @@ const oddText = fc.oneof(
     "Signature-Input",
   ),
 );
+/** Lines that change from one request of a browser to the next, and such as only look like them. */
+const pages = [
+  "https://shop.example/",
+  "https://shop.example/lamps?page=2",
+  "https://shop.example/orders/17",
+  "https://shop.example/mjs?.js?",
+  "https://shop.example/\u00e9\u0007/a",
+  "https://shop.example/app.js",
+  "https://shop.example/worker.mjs?v=3",
+  "https://shop.example/.js",
+  "https://other.example/lamps",
+  "https://shop.example",
+  "https://x.js",
+  "https://translate.google.com/translate?u=x",
+  "https://shop-example.translate.goog/lamps",
+  `https://shop.example/${"a".repeat(500)}.js`,
+  "a page.js",
+  "",
+];
+const odd = [
+  "0",
+  "1",
+  "2",
+  '"etag"',
+  "x]]",
+  "}",
+  '"headers":[["a","b"]]',
+  "\u00e9\u0007",
+  "\ud800",
+  "a".repeat(600),
+  "",
+];
+const changing: readonly (readonly [name: string, values: readonly string[]])[] = [
+  ...["Referer", "referer", "REFERER"].map((name) => [name, pages] as const),
+  ["Origin", ["https://shop.example", "https://shop.example/lamps", "https://other.example", "null", ""]],
+  ["Range", ["bytes=0-", "bytes=500-999", "bytes=7-9", ""]],
+  [
+    "Content-Type",
+    ["multipart/form-data; boundary=a", "multipart/form-data; boundary=b", "multipart/form-data", ";a", ""],
+  ],
+  ["Content-Type", ["application/reports+json", "application/reports+json; charset=utf-8", "application/json"]],
+  ...["If-None-Match", "Cookie", "traceparent", "X-Request-Id", "Via", "A", "Z", "K\u212a"].map(
+    (name) => [name, odd] as const,
+  ),
+  ["Sec-Purpose", ["prefetch", "other", ""]],
+  ["Sec-Fetch-Dest", ["document", "empty", "script", ""]],
+  ["Access-Control-Request-Method", ["GET", ""]],
+  ["Signature-Input", ["sig1=()", ""]],
+];
+const places = fc.array(fc.tuple(fc.nat(14), fc.constantFrom(...changing)), { maxLength: 3 });
+const picks = fc.array(fc.nat(1000), { minLength: 3, maxLength: 3 });
+type Place = readonly [at: number, line: (typeof changing)[number]];
+type Change = readonly [at: number, line: HeaderLine];
+const changesAt = (at: readonly Place[], picked: readonly number[]): Change[] =>
+  at.map(([place, [name, values]], index) => [place, [name, values[picked[index]! % values.length]!]]);
+
+/** The lines, with others between them. */
+function changed<Line>(lines: readonly Line[], others: readonly (readonly [at: number, Line])[]): Line[] {
+  const all = [...lines];
+  for (const [at, line] of others) all.splice(Math.min(at, all.length), 0, line);
+  return all;
+}
+
+/** The same of `headers` in any form. */
+function changedHeaders(sent: unknown, others: readonly Change[]): unknown {
+  if (Array.isArray(sent)) return changed<unknown>(sent, others);
+  if (typeof sent !== "object" || sent === null) return sent;
+  const lines = others.map(([at, [name, value]]) => [at, [name, at % 2 ? [value] : value]] as const);
+  return Object.fromEntries(changed<readonly [string, unknown]>(Object.entries(sent), lines));
+}
+
 const oddLines = fc.array(fc.tuple(oddText, oddText), { maxLength: 6 });
 const headers = fc.oneof(
   { weight: 3, arbitrary: browserLines },
+  browserLines.map((lines) => Object.fromEntries(lines.map(([name, value]) => [name.toLowerCase(), [value]]))),
   toolLines,
   oddLines,
   oddLines.map((lines) =>
@@ -100,73 +180,173 @@ t.test(
   async (t) => {
     const known = new KnownHeaders();
     let again = 0;
-    const one = fc.record({ rest, outer, findings, isSpaced: fc.boolean(), isFirst: fc.boolean() });
-    const isSame = fc.property(headers, fc.array(one, { minLength: 5, maxLength: 8 }), (sent, questions) => {
-      for (const each of questions) {
-        const request = each.isFirst ? { headers: sent, ...each.rest } : { ...each.rest, headers: sent };
-        const text = JSON.stringify(each.isFirst ? { request, ...each.outer } : { ...each.outer, request });
-        const body = each.isSpaced ? text.replace('"headers":', '"headers": ') : text;
-        const found = decode(body, known);
-        const fresh = decode(body);
-        assert.deepStrictEqual(told(found), told(fresh));
-        if (found instanceof Refusal || fresh instanceof Refusal) continue;
-        if (isKnown(found)) again++;
-        assert.deepStrictEqual(
-          scoreRequest(found.request, each.findings),
-          scoreRequest(fresh.request, each.findings),
-          JSON.stringify([body, each.findings]),
-        );
-      }
-    });
-    holds(t, isSame, { numRuns: 400 });
-    t.ok(again > 500, `${again} questions were about known headers`);
+    const one = fc.record({ rest, outer, findings, picks, isSpaced: fc.boolean(), isFirst: fc.boolean() });
+    const isSame = fc.property(
+      headers,
+      places,
+      fc.array(one, { minLength: 6, maxLength: 9 }),
+      (same, at, questions) => {
+        for (const each of questions) {
+          const sent = changedHeaders(same, changesAt(at, each.picks));
+          const request = each.isFirst ? { headers: sent, ...each.rest } : { ...each.rest, headers: sent };
+          const text = JSON.stringify(each.isFirst ? { request, ...each.outer } : { ...each.outer, request });
+          const body = each.isSpaced ? text.replaceAll(/"(?:[:,]|\],)(?=["[])/g, "$& ") : text;
+          const found = decode(body, known);
+          const fresh = decode(body);
+          assert.deepStrictEqual(told(found), told(fresh));
+          if (found instanceof Refusal || fresh instanceof Refusal) continue;
+          if (isKnown(found)) again++;
+          assert.deepStrictEqual(
+            scoreRequest(found.request, each.findings),
+            scoreRequest(fresh.request, each.findings),
+            JSON.stringify([body, each.findings]),
+          );
+        }
+      },
+    );
+    holds(t, isSame, { numRuns: 600 });
+    t.ok(again > 400, `${again} questions were about known headers`);
   },
 );
 
-t.test("a proxy's lines that are known are read and scored as new ones, whatever the cookie", async (t) => {
-  const known = new KnownLines();
-  let again = 0;
-  const cookie = fc.constantFrom("", "a=1", "a=2; b=3", "x".repeat(600));
-  const asked = fc.record({ rest, findings, cookie, scheme: fc.constantFrom("", "https"), host: oddText });
-  const lines = fc.oneof({ weight: 2, arbitrary: browserLines }, toolLines, oddLines);
-  const isSame = fc.property(lines, fc.array(asked, { minLength: 6, maxLength: 8 }), (sent, questions) => {
-    const host = questions[0]!.host;
-    for (const each of questions) {
-      const context = Object.fromEntries(Object.entries(each.rest).filter(([, value]) => value !== undefined));
-      const small = sent.map(([name, value]) => [name.toLowerCase(), value] as const);
-      const forwarded = {
-        lines: [
-          ...small.slice(0, 2),
-          ["cookie", each.cookie] as const,
-          ...small.slice(2),
-          ["x-cut", "y".repeat(513)] as const,
-        ],
-        context,
-        sessionToken: null,
-        wantsToken: false,
-        isAskedAgain: false,
-        target: "/",
-        authority: host,
-        scheme: each.scheme,
-        ja4Header: "",
-        isTrusted: false,
-      };
-      const [trimmed, trimmedFresh] = [untrimmed(), untrimmed()];
-      const found = forwardedQuestion(forwarded, trimmed, known);
-      const fresh = forwardedQuestion(forwarded, trimmedFresh);
-      const isAgain = found.request.memo !== undefined;
-      if (isAgain) again++;
-      const { memo: _, headers, ...request } = found.request;
-      const kept = fresh.request.headers.filter(([name]) => name !== "cookie" || !isAgain);
-      assert.deepStrictEqual([trimmed, headers], [trimmedFresh, kept]);
-      const { memo: _none, headers: _lines, ...freshRequest } = fresh.request;
-      assert.deepStrictEqual(request, freshRequest);
-      const before = scoreRequest({ ...fresh.request }, each.findings);
-      assert.deepStrictEqual(scoreRequest(found.request, each.findings), before, JSON.stringify(forwarded));
+t.test(
+  "a proxy's lines that are known are read and scored as new ones, whatever the cookie and the page",
+  async (t) => {
+    const known = new KnownLines();
+    let again = 0;
+    const cookie = fc.constantFrom("", "a=1", "a=2; b=3", "x".repeat(600));
+    const asked = fc.record({ rest, findings, picks, cookie, scheme: fc.constantFrom("", "https"), host: oddText });
+    const lines = fc.oneof({ weight: 2, arbitrary: browserLines }, toolLines, oddLines);
+    const isSame = fc.property(
+      lines,
+      places,
+      fc.array(asked, { minLength: 6, maxLength: 8 }),
+      (sent, at, questions) => {
+        const host = questions[0]!.host;
+        for (const each of questions) {
+          const context = Object.fromEntries(Object.entries(each.rest).filter(([, value]) => value !== undefined));
+          const small = changed(sent, changesAt(at, each.picks)).map(
+            ([name, value]) => [name.toLowerCase(), value] as const,
+          );
+          const forwarded = {
+            lines: [
+              ...small.slice(0, 2),
+              ["cookie", each.cookie] as const,
+              ...small.slice(2),
+              ["x-cut", "y".repeat(513)] as const,
+            ],
+            context,
+            sessionToken: null,
+            wantsToken: false,
+            isAskedAgain: false,
+            target: "/",
+            authority: host,
+            scheme: each.scheme,
+            ja4Header: "",
+            isTrusted: false,
+          };
+          const [trimmed, trimmedFresh] = [untrimmed(), untrimmed()];
+          const found = forwardedQuestion(forwarded, trimmed, known);
+          const fresh = forwardedQuestion(forwarded, trimmedFresh);
+          if (found.request.memo !== undefined) again++;
+          const asDecoded = (question: VerdictQuestion, trimming: Trimming) =>
+            told({ ...question, trimming, waitMs: 0 });
+          assert.deepStrictEqual(asDecoded(found, trimmed), asDecoded(fresh, trimmedFresh));
+          const before = scoreRequest({ ...fresh.request }, each.findings);
+          assert.deepStrictEqual(scoreRequest(found.request, each.findings), before, JSON.stringify(forwarded));
+        }
+      },
+    );
+    holds(t, isSame, { numRuns: 600 });
+    t.ok(again > 500, `${again} questions were about known lines`);
+  },
+);
+
+t.test("of a line counts what is read of it, in a body as of a proxy", async (t) => {
+  const counted = new CountedHeaders(limits.knownHeadersBytesMax);
+  for (const [name, values] of changing) {
+    const part = headerParts.get(name.toLowerCase()) ?? "none";
+    for (const value of values) {
+      const text = JSON.stringify([
+        ["Accept", "*/*"],
+        [name, value],
+      ]);
+      const body = Buffer.from(text);
+      const ofProxy = countedPart(part, value);
+      if (!counted.read(body, 0)) {
+        t.ok(ofProxy === null || /^[^ -~]/.test(name.slice(1)), text);
+        continue;
+      }
+      t.equal(counted.end, body.length);
+      const ofBody = JSON.parse(counted.bytes.toString("utf8", 0, counted.length))[1][1];
+      // What JSON may write in several ways counts whole.
+      t.ok(ofBody === ofProxy || (ofBody === value && /\\/.test(text)), `${text}: ${ofBody}, ${ofProxy}`);
     }
+  }
+  t.equal(countedPart("page", "https://shop.example/lamps?page=2"), "https://shop.example/");
+  t.equal(countedPart("page", "https://shop.example/app.mjs?v=3"), "https://shop.example/.js");
+});
+
+t.test("the script that a script is loaded from is known by its name", async (t) => {
+  const known = new KnownHeaders();
+  const own = headersOf(browsers[0]!, "fetch", ways[0]!).filter(([name]) => !/^(?:sec-|referer)/i.test(name));
+  const loaded = [
+    ...own,
+    ["sec-fetch-site", "same-origin"],
+    ["sec-fetch-mode", "no-cors"],
+    ["sec-fetch-dest", "script"],
+  ];
+  const scores = [...pages, ...pages].map((page) => {
+    const found = decode(bodyOf(JSON.stringify([...loaded, ["referer", page]])), known) as DecodedQuestion;
+    const fresh = decode(bodyOf(JSON.stringify([...loaded, ["referer", page]]))) as DecodedQuestion;
+    const score = scoreRequest(fresh.request, noFindings);
+    t.strictSame(scoreRequest(found.request, noFindings), score, page);
+    return score.score;
   });
-  holds(t, isSame, { numRuns: 300 });
-  t.ok(again > 500, `${again} questions were about known lines`);
+  t.ok(new Set(scores).size > 1, "it makes a difference");
+});
+
+/** What a visitor's browser asks a shop for, page by page: each page from the one before, its images, and its scripts' fetches. */
+function visit(browser: Browser, number: number): HeaderLine[][] {
+  const way = ways[0]!;
+  const pages = Array.from(
+    { length: 20 },
+    (_, n) => `https://shop.example/lamps/${(number * 31 + n * 7) % 900}?page=${n}`,
+  );
+  const from = (kind: Kind, page: string, tag: number) =>
+    headersOf(browser, kind, way).flatMap(([name, value]): HeaderLine[] =>
+      name.toLowerCase() === "referer"
+        ? [
+            [name, page],
+            ["if-none-match", `"${number}-${tag}"`],
+            ["traceparent", `00-${number}${tag}-01`],
+          ]
+        : [[name, value]],
+    );
+  return pages.flatMap((page, n) => [
+    n === 0 ? headersOf(browser, "typed address", way) : from("link", pages[n - 1]!, n),
+    from("image", page, 1),
+    from("image", page, 2),
+    from("fetch of JSON", page, 3),
+    from("fetch", page, n),
+  ]);
+}
+
+t.test("most requests of visitors' browsers, each from another page, are of known lines", async (t) => {
+  const [known, knownLines] = [new KnownHeaders(), new KnownLines()];
+  const requests = Array.from({ length: 40 }, (_, n) => visit(browsers[(n * n) % browsers.length]!, n)).flat();
+  const found = { list: 0, object: 0, lines: 0 };
+  for (const lines of requests) {
+    const byName = Object.fromEntries(lines.map(([name, value]) => [name.toLowerCase(), [value]]));
+    if (isKnown(decode(bodyOf(JSON.stringify(lines)), known))) found.list++;
+    if (isKnown(decode(JSON.stringify({ request: { headers: byName } }), known))) found.object++;
+    const small = lines.map(([name, value]): HeaderLine => [name.toLowerCase(), value]);
+    if (knownLines.read(small, untrimmed()).memo !== undefined) found.lines++;
+  }
+  for (const [form, count] of Object.entries(found)) {
+    const share = count / requests.length;
+    t.ok(share > 0.85, `${form}: ${(100 * share).toFixed(1)} % of ${requests.length} requests`);
+  }
 });
 
 t.test("lines with a signature, too many or too long ones are new each time", async (t) => {
@@ -182,15 +362,16 @@ t.test("lines with a signature, too many or too long ones are new each time", as
       ["signature-input", "sig1=()"],
     ]),
   );
+  t.notOk(isMemo([["origin", "https://shop.example/page"]]), "an Origin with a path, which browsers don't send");
   t.notOk(isMemo(Array.from({ length: 101 }, (_, n) => [`x-${n}`, "a"] as const)));
-  t.notOk(isMemo(Array.from({ length: 9 }, (_, n) => [`x-${n}`, "a".repeat(500)] as const)));
+  t.notOk(isMemo(Array.from({ length: 9 }, () => ["accept", "a".repeat(500)] as const)));
 });
 
 const bodyOf = (lines: string, more = "") => `{"request":{"path":"/a","headers":${lines}${more}}}`;
 const twice = (known: KnownHeaders, lines: string) => {
   for (let time = 0; time < 2; time++) decode(bodyOf(lines), known);
 };
-const linesOf = (n: number) => JSON.stringify([...navigation, ["X-Number", String(n)]]);
+const linesOf = (n: number) => JSON.stringify([...navigation, [`X-Number-${n}`, "1"]]);
 
 t.test("a known text counts in its place alone", async (t) => {
   const known = new KnownHeaders();
@@ -223,7 +404,7 @@ t.test("a text is kept from its second time on, and not what is too long", async
   const known = new KnownHeaders();
   t.notOk(isKnown(decode(bodyOf(linesOf(1)), known)));
   t.ok(isKnown(decode(bodyOf(linesOf(1)), known)));
-  const long = JSON.stringify(Array.from({ length: 20 }, (_, n) => [`x-${n}`, "a".repeat(300)]));
+  const long = JSON.stringify(Array.from({ length: 20 }, () => ["accept", "a".repeat(300)]));
   t.ok(long.length > limits.knownHeadersBytesMax);
   twice(known, long);
   t.notOk(isKnown(decode(bodyOf(long), known)));
@@ -240,11 +421,11 @@ t.test("texts that come once take nobody's place, and those that come twice hard
     if (time >= 20) held = held.filter((each) => found.includes(each));
   }
   t.ok(held.length >= 16, `${held.length} of 20`);
-  for (let n = 100; n < 20_100; n++) decode(bodyOf(`[["x-number","${n}"]]`), known);
+  for (let n = 100; n < 20_100; n++) decode(bodyOf(`[["x-number-${n}","1"]]`), known);
   t.strictSame(stillKnown(held), held, "after 20,000 that came once");
   let lost = 0;
   for (let n = 0; n < 10_000; n++) {
-    twice(known, `[["x-other","${n}"]]`);
+    twice(known, `[["x-other-${n}","1"]]`);
     if (n % 500 === 0) lost += held.length - stillKnown(held).length;
   }
   t.ok(lost <= 4, `${lost} of ${20 * held.length} questions found nothing`);

@@ -1,8 +1,8 @@
 /**
- * Header lines that are known again. A browser's lines are the same request after request, so what they are read into, and what is remembered with it
- * (`HeaderMemo`), is found by themselves alone: by the bytes of their JSON, or by a proxy's lines. Lines are kept from their second coming on, in the one
- * slot that a keyed hash gives them: nothing grows, and what comes once takes nobody's place. Lines that are used are given up only after others wanted
- * their slot as often.
+ * Header lines that are known again. What counts of a browser's lines (header-parts.ts) is the same request after request, so what they are read into, and
+ * what is remembered with it (`HeaderMemo`), is found by that alone: by the bytes of its JSON, or by a proxy's lines. Lines are kept from their second
+ * coming on, in the one slot that a keyed hash gives them: nothing grows, and what comes once takes nobody's place. Lines that are used are given up only
+ * after others wanted their slot as often.
  */
 import { randomInt } from "node:crypto";
 import { hashBytes, mix } from "../../../contract/hashes.js";
@@ -11,6 +11,7 @@ import { isNavigationOf } from "../../../contract/navigation.js";
 import { mayBePlatforms } from "../../../detections/platform-fetchers.js";
 import { limits } from "../../../limits.js";
 import { collected, firstOf, type HeaderLine, type ToldHeaders, type Trimming, toldHeaders } from "./header-lines.js";
+import { CountedHeaders, countedPart, headerParts } from "./header-parts.js";
 
 const slots = limits.knownHeaders;
 const textBytes = limits.knownHeadersBytesMax;
@@ -67,10 +68,7 @@ export interface FoundHeaders {
 }
 
 const name = Buffer.from('"headers":');
-const ends = { list: Buffer.from("]]"), object: Buffer.from("}") };
 const space = 0x20;
-const bracket = 0x5b;
-const brace = 0x7b;
 
 /** By the bytes of `headers` in bodies of `POST /v1/verdict`. One per HTTP thread. */
 export class KnownHeaders {
@@ -81,39 +79,36 @@ export class KnownHeaders {
   readonly #texts = Buffer.alloc(slots * textBytes);
   readonly #lengths = new Uint16Array(slots);
   readonly #slots = new Slots<ToldHeaders>();
+  readonly #counted = new CountedHeaders(textBytes);
+  readonly #view = new DataView(this.#counted.bytes.buffer, this.#counted.bytes.byteOffset, textBytes);
 
-  /** Null: the body's headers are not known, or it has none in the usual form. */
+  /** Null: the body's headers are not known, all of them counts, or it has none in the usual form. */
   find(body: Buffer): FoundHeaders | null {
     const at = body.indexOf(name);
     if (at < 0) return null;
     let start = at + name.length;
     if (body[start] === space) start++;
-    const first = body[start];
-    const last = first === bracket ? ends.list : first === brace ? ends.object : null;
-    if (last === null) return null;
-    // The first end may lie within a value: then the text is no JSON, and not kept.
-    const end = body.indexOf(last, start) + last.length;
-    const length = end - start;
-    if (length < last.length || length > textBytes) return null;
-    const told = this.#toldBy(body, start, end);
+    if (!this.#counted.read(body, start)) return null;
+    const told = this.#told();
     if (told === null) return null;
-    const rest = body.toString("utf8", 0, start) + this.#markText + body.toString("utf8", end);
+    const rest = body.toString("utf8", 0, start) + this.#markText + body.toString("utf8", this.#counted.end);
     return { told, rest, mark: this.#mark };
   }
 
-  #toldBy(body: Buffer, start: number, end: number): ToldHeaders | null {
-    const hash = hashBytes(new DataView(body.buffer, body.byteOffset, body.length), start, end, this.#key);
+  /** Of what was read last. */
+  #told(): ToldHeaders | null {
+    const { bytes, length } = this.#counted;
+    const hash = hashBytes(this.#view, 0, length, this.#key);
     const slot = this.#slots.of(hash);
     const from = slot * textBytes;
-    const length = end - start;
-    if (this.#lengths[slot] === length && body.compare(this.#texts, from, from + length, start, end) === 0) {
+    if (this.#lengths[slot] === length && bytes.compare(this.#texts, from, from + length, 0, length) === 0) {
       this.#slots.use(slot);
       return this.#slots.at(slot)!;
     }
     if (!this.#slots.isOpen(hash)) return null;
-    const told = read(body.toString("utf8", start, end));
+    const told = read(bytes.toString("utf8", 0, length));
     if (told === null) return null;
-    body.copy(this.#texts, from, start, end);
+    bytes.copy(this.#texts, from, 0, length);
     this.#lengths[slot] = length;
     this.#slots.keep(slot, told);
     return told;
@@ -143,12 +138,9 @@ export class KnownLines {
   readonly #key = randomInt(2 ** 32) | 0;
   readonly #slots = new Slots<KeptLines>();
 
-  /**
-   * As `collected`. A cookie differs from visitor to visitor and says nothing of what sent it: lines that are known have none, and none of a signature,
-   * which may cover a cookie.
-   */
+  /** As `collected`, but that known lines are those that count alone: a proxy's order says nothing. */
   read(sent: readonly HeaderLine[], trimming: Trimming): Pick<ToldHeaders, "headers" | "memo"> {
-    const lines = lastingLines(sent, trimming);
+    const lines = countedLines(sent, trimming);
     if (lines === null) return collected(sent, trimming);
     const hash = hashLines(lines, this.#key);
     const slot = this.#slots.of(hash);
@@ -166,21 +158,23 @@ export class KnownLines {
   }
 }
 
-/** The lines without cookies; null for lines that are not kept. */
-function lastingLines(sent: readonly HeaderLine[], trimming: Trimming): readonly HeaderLine[] | null {
+/** What counts of the lines; null for lines that are not kept. */
+function countedLines(sent: readonly HeaderLine[], trimming: Trimming): readonly HeaderLine[] | null {
   if (sent.length > limits.requestHeadersMax) return null;
   const lines: HeaderLine[] = [];
   let characters = 0;
   let isCut = false;
   for (const line of sent) {
     const [name, value] = line;
-    if (name === "cookie") {
-      if (value.length > limits.contextValueMax) isCut = true;
+    const part = headerParts.get(name);
+    if (part === undefined) {
+      if (value.length > limits.contextValueMax || name.length > limits.contextValueMax) isCut = true;
       continue;
     }
-    if (name === "signature-input") return null;
-    characters += name.length + value.length;
-    lines.push(line);
+    const counted = countedPart(part, value);
+    if (counted === null) return null;
+    characters += name.length + counted.length;
+    lines.push(counted === value ? line : [name, counted]);
   }
   if (characters > textBytes) return null;
   if (isCut) trimming.isCut = true;
@@ -211,7 +205,6 @@ function areSame(one: readonly HeaderLine[], other: readonly HeaderLine[]): bool
 function memoOf(headers: ToldHeaders["headers"]): HeaderMemo {
   return {
     isNavigation: isNavigationOf(headers),
-    maySign: firstOf(headers, "signature-input") !== undefined,
     isPlatforms: mayBePlatforms(firstOf(headers, "user-agent") ?? ""),
     declared: null,
     scores: [],
