@@ -1,11 +1,11 @@
 /** Composes the facts about a visitor besides its session: the bot it is or claims to be, its signature, its network, its rate. */
-import { type AgentMarks, createAgentMarks } from "../agent-marks/agent-marks.js";
+import { createAgentMarks } from "../agent-marks/agent-marks.js";
 import { AgentMarkCatalogues } from "../control-plane/agent-mark-catalogue.js";
 import { DeclaredBotCatalogues } from "../control-plane/declared-bot-catalogue.js";
 import { IpLists } from "../control-plane/ip-lists.js";
 import { SignedAgentStore } from "../control-plane/signed-agent-store.js";
 import { VerifiedBotCatalogues } from "../control-plane/verified-bot-catalogue.js";
-import { createDeclaredBots, type DeclaredBots } from "../declared-bots/declared-bots.js";
+import { createDeclaredBots } from "../declared-bots/declared-bots.js";
 import { scoreRequest } from "../engines/score-request.js";
 import { VisitorIdentities } from "../ingest/visitor-identities.js";
 import { limits } from "../limits.js";
@@ -21,6 +21,7 @@ import type { AgentLists } from "../verdict/known-agent.js";
 import { createClaimMatcher, shippedClaimTokens } from "../verified-bots/claims.js";
 import { createReverseDns, type ReverseDns } from "../verified-bots/reverse-dns.js";
 import { createVerifiedBots, type VerifiedBots } from "../verified-bots/verified-bots.js";
+import { builtFromCurrent } from "./built-from-current.js";
 import type { ThreadContext } from "./thread-context.js";
 
 /** The services that `buildVisitorFacts` returns. */
@@ -36,14 +37,12 @@ export function buildVisitorFacts(thread: ThreadContext) {
   });
   const verifiedBotCatalogues = new VerifiedBotCatalogues(store, revision);
   const bots = currentBots(verifiedBotCatalogues, reverseDns);
-  // Built now and not at the first request, because it takes about a tenth of a second.
-  bots();
   const identities = new VisitorIdentities(bots);
   const declaredBotCatalogues = new DeclaredBotCatalogues(store, revision);
-  const declaredBots = currentDeclaredBots(declaredBotCatalogues);
+  const declaredBots = builtFromCurrent(() => declaredBotCatalogues.read(), createDeclaredBots);
   const declaredBotOf = (userAgent: string) => declaredBots().of(userAgent);
   const agentMarkCatalogues = new AgentMarkCatalogues(store, revision);
-  const agentMarks = currentAgentMarks(agentMarkCatalogues);
+  const agentMarks = builtFromCurrent(() => agentMarkCatalogues.read(), createAgentMarks);
   const agents: AgentLists = { declaredBot: declaredBotOf, marked: (marks) => agentMarks().of(marks) };
   const network = new NetworkFacts(shared.network);
   const ipLists = new IpLists(store, (address) => network.of(address).asn, revision);
@@ -112,34 +111,11 @@ const signatureCells = {
   invalid: "signaturesInvalid",
 } as const;
 
-/** The declared bots of the current list. Built on first use, and again only after another list is imported. */
-function currentDeclaredBots(catalogues: DeclaredBotCatalogues): () => DeclaredBots {
-  let built: { readonly from: object; readonly bots: DeclaredBots } | null = null;
-  return () => {
-    const catalogue = catalogues.read();
-    if (built?.from !== catalogue) built = { from: catalogue, bots: createDeclaredBots(catalogue) };
-    return built.bots;
-  };
-}
-
-/** The marks of the current list. Built on first use, and again only after another list is imported. */
-function currentAgentMarks(catalogues: AgentMarkCatalogues): () => AgentMarks {
-  let built: { readonly from: object; readonly marks: AgentMarks } | null = null;
-  return () => {
-    const catalogue = catalogues.read();
-    if (built?.from !== catalogue) built = { from: catalogue, marks: createAgentMarks(catalogue) };
-    return built.marks;
-  };
-}
-
-/** The verified bots of the current catalogue. Built again only after another catalogue is imported. */
+/** The verified bots of the current catalogue. */
 function currentBots(catalogues: VerifiedBotCatalogues, reverseDns: ReverseDns): () => VerifiedBots {
   const claims = createClaimMatcher(shippedClaimTokens());
-  let built: { readonly from: object; readonly bots: VerifiedBots } | null = null;
-  return () => {
-    const catalogue = catalogues.read();
-    if (built?.from !== catalogue)
-      built = { from: catalogue, bots: createVerifiedBots({ catalogue, claims, reverseDns }) };
-    return built.bots;
-  };
+  return builtFromCurrent(
+    () => catalogues.read(),
+    (catalogue) => createVerifiedBots({ catalogue, claims, reverseDns }),
+  );
 }

@@ -1,0 +1,21 @@
+/** What is built from a list that an operator may replace. */
+
+/**
+ * Returns what is built from the current list. It is built now, because the first request should not wait for it (verified bots take a tenth of a second,
+ * declared bots 10 ms), and again only after `read` returns another list.
+ */
+export function builtFromCurrent<List extends object, Built>(
+  read: () => List,
+  build: (list: List) => Built,
+): () => Built {
+  let from = read();
+  let built = build(from);
+  return () => {
+    const list = read();
+    if (list !== from) {
+      built = build(list);
+      from = list;
+    }
+    return built;
+  };
+}
