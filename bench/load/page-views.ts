@@ -1,11 +1,13 @@
 /**
  * Verdict reads as verdictd's client makes them: each session from an address and with a user agent of its own, for the pages that its visitor
- * views. The requests are the client's own bytes with those places filled in.
+ * views, each from another page. The requests are the client's own bytes with those places filled in.
  */
 import {
   addressPlaceholder,
   agentPlaceholder,
   type ClientRequest,
+  fromBrowsers,
+  pageBeforePlaceholder,
   pathPlaceholder,
 } from "../traffic/client-request.js";
 import { readVisits } from "../traffic/visits.js";
@@ -35,6 +37,8 @@ interface ReadTemplate {
   readonly tokenAt: number;
   readonly addressAt: number;
   readonly numberAt: number;
+  /** Number of the page before; -1 where it is not told. */
+  readonly beforeAt: number;
 }
 
 /** Fills in the request of a session by its number, for the nth of its pages; `write` puts the token in. */
@@ -44,18 +48,21 @@ class ReadTemplates {
 
   constructor(request: ClientRequest, host: string) {
     const agents = [...new Set(readVisits().map(({ headers }) => agentOf(headers)))];
-    this.#templates = agents.map((agent) => pages.map((page) => templateOf(request, host, agent, page)));
+    this.#templates = fromBrowsers(request).map((own, index) =>
+      pages.map((page) => templateOf(own, host, agents[index % agents.length]!, page)),
+    );
     this.bytesMax = Math.max(...this.#templates.flat().map(({ bytes }) => bytes.length));
   }
 
   fill(into: Buffer, session: number, page: number, write: (into: Buffer, at: number) => void): Buffer {
     const ofAgent = this.#templates[session % this.#templates.length]!;
-    const { bytes, tokenAt, addressAt, numberAt } = ofAgent[(session + page) % pages.length]!;
+    const { bytes, tokenAt, addressAt, numberAt, beforeAt } = ofAgent[(session + page) % pages.length]!;
     bytes.copy(into);
     if (tokenAt !== -1) write(into, tokenAt);
     writeDigits(into, addressAt + "198.51.".length, 100 + (session % 100));
     writeDigits(into, addressAt + "198.51.100.".length, 100 + (Math.floor(session / 100) % 100));
     if (numberAt !== -1) writeDigits(into, numberAt, 1000 + ((session * 7 + page * 131) % 9000));
+    if (beforeAt !== -1) writeDigits(into, beforeAt, 1000 + ((session * 11 + page * 173) % 9000));
     return into.subarray(0, bytes.length);
   }
 }
@@ -111,12 +118,14 @@ function templateOf(request: ClientRequest, host: string, agent: string, page: s
     .replace(pathPlaceholder, path)
     .replace(agentPlaceholder, agent);
   const bytes = Buffer.from(text);
+  const before = bytes.indexOf(pageBeforePlaceholder);
   const numberAt = bytes.indexOf("0000", bytes.indexOf(path));
   return {
     bytes,
     tokenAt: bytes.indexOf(tokenPlaceholder),
     addressAt: bytes.indexOf(addressPlaceholder),
     numberAt: path.includes("0000") ? numberAt : -1,
+    beforeAt: before === -1 ? -1 : before + pageBeforePlaceholder.length - "0000".length,
   };
 }
 

@@ -16,6 +16,9 @@ export const pathPlaceholder = "/a-path-to-be-written/0000";
 export const addressPlaceholder = "198.51.100.100";
 export const agentPlaceholder = "a-user-agent-to-be-written";
 
+/** The page that a visitor comes from; its number differs from page to page. */
+export const pageBeforePlaceholder = "https://shop.example/the-page-before/0000";
+
 /** A browser's fifteen lines of a navigation, as its server gets them. */
 export const navigationHeaders = [
   ["Host", "shop.example"],
@@ -36,7 +39,7 @@ export const navigationHeaders = [
   ["Sec-Fetch-Mode", "navigate"],
   ["Sec-Fetch-User", "?1"],
   ["Sec-Fetch-Dest", "document"],
-  ["Referer", "https://shop.example/"],
+  ["Referer", pageBeforePlaceholder],
   ["Accept-Encoding", "gzip, deflate, br, zstd"],
   ["Accept-Language", "en-US,en;q=0.9"],
 ] as const;
@@ -59,6 +62,20 @@ export function verdictRead(privateKey: string): Promise<ClientRequest> {
 export function judgedRequest(privateKey: string, hasSession: boolean): Promise<ClientRequest> {
   const asked = { ...context, headers: navigationHeaders };
   return captured(privateKey, (client) => client.judge(hasSession ? tokenPlaceholder : null, asked));
+}
+
+/** As long as each other. */
+const languages = ["en-US,en", "de-DE,de", "fr-FR,fr", "es-ES,es", "it-IT,it"];
+/** Of Chromium, the newest ones. */
+const versions = 8;
+
+/** The same request from other browsers, as often as they differ, in as many bytes: a body's length is said in its head. */
+export function fromBrowsers(request: ClientRequest): ClientRequest[] {
+  return Array.from({ length: versions * languages.length }, (_, index) =>
+    request
+      .replaceAll(/(Chrome\/|v=\\?")156/g, (_all, before: string) => `${before}${156 - (index % versions)}`)
+      .replace("en-US,en", languages[Math.floor(index / versions)]!),
+  );
 }
 
 async function captured(privateKey: string, ask: (client: VerdictClient) => Promise<unknown>): Promise<ClientRequest> {

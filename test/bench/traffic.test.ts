@@ -148,4 +148,13 @@ t.test("a question about a request holds the visitor's headers, and the session 
   t.ok(bodies.every(({ session_token }) => session_token === null));
   t.equal(new Set(bodies.map(({ request }) => request.ip)).size, 20);
   t.equal(bodies[0].request.headers["sec-fetch-mode"][0], "navigate");
+  for (const name of ["user-agent", "referer", "sec-ch-ua"]) {
+    const values = new Set(bodies.map(({ request }) => request.headers[name][0]));
+    t.ok(values.size >= 8, `${name}: ${values.size} values, as of visitors' browsers`);
+  }
+  for (const { request } of bodies) {
+    const version = /Chrome\/(\d+)/.exec(request.headers["user-agent"][0])![1];
+    t.match(request.headers["sec-ch-ua"][0], `"Chromium";v="${version}"`);
+    t.match(request.headers.referer[0], /^https:\/\/shop\.example\/the-page-before\/[1-9]\d{3}$/);
+  }
 });
