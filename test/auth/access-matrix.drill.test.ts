@@ -98,7 +98,7 @@ const expected: Readonly<Record<string, Access>> = {
 };
 /** Pages and files, outside the API: anybody, and only to read. */
 const pages =
-  /^\/($|sdk\.js|sdk-probes\.js|sdk-agents\.js|challenge\.js|verdictd-client\.tgz|clients\/verdictd\.[a-z]+|openapi\.json|healthz|readyz|(console|docs|demo)(\/[a-z.-]*)?)$/;
+  /^\/($|sdk\.js|sdk-probes\.js|sdk-agents\.js|challenge\.js|verdictd-client\.tgz|clients\/verdictd\.[a-z]+|openapi\.json|healthz|readyz|docs\/pictures\/[a-z-]+\.webp|(console|docs|demo)(\/[a-z.-]*)?)$/;
 
 const methods: Readonly<Record<Method, string>> = {
   get: "GET",

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import type { ExceptionRow } from "../../contract/exceptions.js";
 import type { BlockRow } from "../../contract/log-answers.js";
+import { isReference } from "../../contract/reference.js";
 import { timeAround } from "../explore-view.js";
 import { hashOf, useAddressed } from "../location.js";
 import { useLog } from "../log.js";
@@ -32,7 +33,7 @@ export function BlocksPage({ api, project, query }: AddressedPageProperties) {
   const exceptions = useResource(() => api.exceptions(project), [api, project]);
   const names = rules.value ?? noNames;
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const reference = referenceForm.test(search.trim().toLowerCase()) ? search.trim().toLowerCase() : null;
+  const reference = isReference(search.trim()) ? search.trim().toLowerCase() : null;
   // Of a reference the server knows the block, however far back it is.
   const referred = useResource(
     async () => (reference === null ? [] : (await api.blockOf(project, reference)).data),
@@ -60,7 +61,7 @@ export function BlocksPage({ api, project, query }: AddressedPageProperties) {
                   : reference !== null
                     ? referred.value === undefined
                       ? "Looking for the reference…"
-                      : `${plural(found.length, "block")} with this reference`
+                      : `${plural(found.length, found[0]?.action === "challenge" ? "challenge" : "block")} with this reference`
                     : `${plural(found.length, "block")} found in ${log.hasOlder ? "the latest " : "all "}${count(log.rows.length)}`}
               </span>
               <ReadOlder log={log} pages={pagesAtOnce} {...(words.length > 0 && { label: "Search further back" })} />
@@ -100,9 +101,6 @@ export function BlocksPage({ api, project, query }: AddressedPageProperties) {
 function subjectsOf({ session_token, ip }: BlockRow): Subjects {
   return [...(session_token === null ? [] : [{ session_token }]), ...(ip === null ? [] : [{ ip }])];
 }
-
-/** As block pages show it: the id of the answer. */
-const referenceForm = /^[0-9a-f]{12}-[0-9a-z]+$/;
 
 function textOf(row: BlockRow, names: ReadonlyMap<number, string>): string {
   const { path, reason, session_token, ip, rule_id, detection_ids, verdict, references } = row;

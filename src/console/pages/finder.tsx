@@ -1,5 +1,6 @@
 /** The way to anything by its name (Ctrl+K): a reference, a session, an address, a path, a rule, a page. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { isReference } from "../../contract/reference.js";
 import type { Api } from "../api.js";
 import { exploreHash } from "../explore-view.js";
 import { equalTo } from "../expression.js";
@@ -104,13 +105,11 @@ export function Finder(properties: {
   );
 }
 
-/** As block pages show it. */
-const referenceForm = /^[0-9a-f]{12}-[0-9a-z]+$/i;
 const addressForm = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]*:[0-9a-f:.]+)(?:\/\d{1,3})?$/i;
 
 /** What a text is by its form. */
 function directTargets(text: string): Target[] {
-  if (referenceForm.test(text)) {
+  if (isReference(text)) {
     const q = text.toLowerCase();
     return [{ name: `Block with the reference ${q}`, href: hashOf("blocks", undefined, { q }) }];
   }
