@@ -45,6 +45,12 @@ interface SeedView {
   readonly facts: NodeFacts;
 }
 
+/** Why a seed gave no view. */
+interface SeedFailure {
+  readonly seed: NodeAddress;
+  readonly error: unknown;
+}
+
 /** A node as another one lists it. */
 interface ListedNode {
   readonly id: string;
@@ -120,17 +126,19 @@ export async function inspectCluster(
 async function inspect(url: StoreUrl, demands: ClusterDemands, ask: Ask): Promise<Inspection> {
   const findings = new Findings();
   const views: SeedView[] = [];
-  const unreachable: { readonly seed: NodeAddress; readonly error: unknown }[] = [];
+  const unreachable: SeedFailure[] = [];
+  const refusing: SeedFailure[] = [];
   const forbidden: NodeAddress[] = [];
   for (const [index, view] of (await Promise.allSettled(url.seeds.map((each) => viewOf(each, ask)))).entries()) {
     const seed = url.seeds[index]!;
     if (view.status === "fulfilled") views.push(view.value);
     else if (isRefusal(view.reason) && faultKindOf(view.reason) === "lasting") {
-      // With the others' views, `everyNode` knows whether it is needed.
-      blame(seed, view.reason, url, findings, { isNeeded: false });
+      refusing.push({ seed, error: view.reason });
       if (view.reason.serverCode === "NOPERM") forbidden.push(seed);
     } else unreachable.push({ seed, error: view.reason });
   }
+  // With another's view, `everyNode` knows whether it is needed.
+  for (const { seed, error } of refusing) blame(seed, error, url, findings, { isNeeded: views.length === 0 });
   for (const { seed, error } of unreachable) {
     // If other nodes answer, this one may be down only for a moment.
     if (views.length === 0) blame(seed, error, url, findings, { isNeeded: true });

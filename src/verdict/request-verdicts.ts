@@ -8,6 +8,7 @@ import type { ProjectSettings, ScoredState } from "../contract/session.js";
 import { defaultRequestScoring } from "../contract/session.js";
 import type { RequestVerdict, Verdict, VerdictSubject } from "../contract/verdict.js";
 import { knownAgent } from "./known-agent.js";
+import { unansweredReason } from "./reason.js";
 import { decide, failOpenVerdict } from "./resolve.js";
 import { unjudged } from "./unjudged.js";
 import { askedWith, type DecidedOn, type VerdictReader, type VerdictSources, verifiedBotOf } from "./verdict-reader.js";
@@ -87,6 +88,9 @@ export class RequestVerdicts {
     }
     const nowMs = this.#sources.now();
     try {
+      // Its login, its pass and its score may let the visitor in: without them the request alone must not refuse him.
+      if (sessionToken !== null && this.#sources.isUnanswered?.(project.id, sessionToken) === true)
+        return this.#unanswered(project, question, nowMs);
       const state = sessionToken === null ? null : this.#sources.scoredState(project.id, sessionToken);
       const evidence = this.#sources.examine(project, question, state, freshToken, nowMs);
       const answer =
@@ -151,29 +155,32 @@ export class RequestVerdicts {
     }
   }
 
-  #failedOpen(
-    project: ProjectSettings,
-    { sessionToken, request: { context } }: VerdictQuestion,
-    error: unknown,
-    nowMs: number,
-  ): RequestAnswer {
+  #failedOpen(project: ProjectSettings, question: VerdictQuestion, error: unknown, nowMs: number): RequestAnswer {
     this.#sources.onFailure(error);
-    const { verdict } = failOpenAnswer.text;
-    this.#sources.onAnswer(project, verdict, "fail_open", "session", sessionToken, askedWith(context), nowMs);
-    return failOpenAnswer;
+    return this.#letIn(failOpenAnswer, project, question, nowMs);
+  }
+
+  #unanswered(project: ProjectSettings, question: VerdictQuestion, nowMs: number): RequestAnswer {
+    this.#sources.onUnanswered?.();
+    return this.#letIn(unansweredAnswer, project, question, nowMs);
+  }
+
+  #letIn(answer: RequestAnswer, project: ProjectSettings, question: VerdictQuestion, nowMs: number): RequestAnswer {
+    const asked = askedWith(question.request.context);
+    this.#sources.onAnswer(project, answer.text.verdict, "fail_open", "session", question.sessionToken, asked, nowMs);
+    return answer;
   }
 }
 
-const failOpenText: Verdict = failOpenVerdict();
-
 /** For requests that could not be judged, and for sources that could not be asked. */
-export const failOpenAnswer: RequestAnswer = {
-  text: { verdict: failOpenText, body: JSON.stringify(failOpenText) },
-  subject: "request",
-  signedAgent: undefined,
-  agent: undefined,
-  freshToken: null,
-};
+export const failOpenAnswer = answerOf(failOpenVerdict());
+/** Where the store did not say in time whether it has the session. */
+const unansweredAnswer = answerOf(failOpenVerdict(unansweredReason));
+
+function answerOf(verdict: Verdict): RequestAnswer {
+  const text = { verdict, body: JSON.stringify(verdict) };
+  return { text, subject: "request", signedAgent: undefined, agent: undefined, freshToken: null };
+}
 
 /** The answer as JSON text: a `RequestVerdict`. */
 export function requestVerdictText({ text, subject, signedAgent, agent, freshToken }: RequestAnswer): string {

@@ -463,6 +463,10 @@ t.test("a shard that does not answer: nobody is told that its sessions are not t
   const whole = await projectOff(masterOfSession(lost));
   const [own2, lost2] = await Promise.all([whole.session(false), whole.session(true)]);
   const deletedBefore = await deletions();
+  const own1 = { token: first.account_token };
+  await node.ask("PUT", `/v1/projects/${projectId}/request-scoring`, { ...own1, body: { enabled: true } });
+  const blocking = { name: "no programs", expression: "score < 20", action: "block", is_active: true };
+  t.equal((await node.ask("POST", `/v1/projects/${projectId}/rules`, { ...own1, body: blocking })).status, 201);
   for (const each of cluster.nodes) await each.ask("CONFIG", "SET", "cluster-require-full-coverage", "no");
   const frozen = await cluster.masterOf(shardSlots[shardOfSession(sessionKey(projectId, decodeSessionToken(lost)!))]!);
   const away = [frozen, ...(await cluster.replicasOf(frozen))];
@@ -499,6 +503,17 @@ t.test("a shard that does not answer: nobody is told that its sessions are not t
     status: 200,
     json: { verdict: "not_computed", action: "allow", reason: /did not answer in time/ },
   });
+  const failures = async () => (await node.metrics()).sum("verdictd_verdict_failures_total", { cause: "cluster" });
+  const failedBefore = await failures();
+  const judged = { session_token: lost, request: { path: "/", headers: [["User-Agent", "curl/8.5"]] } };
+  t.match(
+    (await node.ask("POST", "/v1/verdict", { token: keys.private_key, body: judged })).json,
+    { verdict: "not_computed", action: "allow", reason: /did not answer in time/ },
+    "nobody is refused by his request alone while his session can't be read",
+  );
+  const alone = { request: judged.request };
+  t.match((await node.ask("POST", "/v1/verdict", { token: keys.private_key, body: alone })).json, { action: "block" });
+  t.equal(await failures(), failedBefore + 1, "counted as what it is");
   const [own, other] = await Promise.allSettled([
     ingest(node, keys.site_key, 3, kept),
     ingest(node, keys.site_key, 3, lost),

@@ -51,6 +51,12 @@ t.test("permissions and settings that change under a running node; a cluster tha
   await onAll(cluster, "CONFIG", "SET", "cluster-allow-replica-migration", "no");
   t.same(await readyOnce(node, 200), [200, 200]);
 
+  await onAll(cluster, "ACL", "SETUSER", "verdictd", "resetpass", ">other");
+  await onAll(cluster, "CLIENT", "KILL", "USER", "verdictd");
+  t.same(await readyOnce(node, 503), [503, 503], "no engine takes its password");
+  await onAll(cluster, "ACL", "SETUSER", "verdictd", "resetpass", ">secret");
+  t.same(await readyOnce(node, 200), [200, 200]);
+
   await Promise.all(cluster.nodes.map((each) => each.kill()));
   const isDown = (value: number) => value === 0;
   const away = await node.metricsOnce((seen) => {

@@ -12,6 +12,21 @@ import { nowMs, plainRequest, project, rule, session } from "./material.js";
 
 const token = "sess_a";
 
+const question = {
+  sessionToken: token,
+  request: {
+    context: { ip: "192.0.2.1" },
+    headers: [],
+    isAsReceived: true,
+    httpVersion: undefined,
+    ja4: undefined,
+  },
+  hasHeaders: true,
+  wantsToken: false,
+  target: undefined,
+  authority: undefined,
+};
+
 /** A reader over state that the test changes as it goes. */
 function reading(ttlMs = 60_000) {
   const world = {
@@ -153,20 +168,6 @@ t.test(
       throw error;
     };
     const examine = () => plainRequest;
-    const question = {
-      sessionToken: token,
-      request: {
-        context: { ip: "192.0.2.1" },
-        headers: [],
-        isAsReceived: true,
-        httpVersion: undefined,
-        ja4: undefined,
-      },
-      hasHeaders: true,
-      wantsToken: false,
-      target: undefined,
-      authority: undefined,
-    };
     const settings = project({}, { requestScoring: { enabled: true, signedAgents: "allow" } });
     const cases: [string, object][] = [
       ...(["scoredState", "rulesOf", "verifiedBotAt", "meaningOf", "onComputed", "examine"] as const).map(
@@ -187,6 +188,35 @@ t.test(
     }
   },
 );
+
+t.test("a request whose session could not be asked for is let in, though alone it would be blocked", async (t) => {
+  const { world, sources, reader } = reading();
+  world.scored = null;
+  world.rules = [rule(1, "score < 99", "block")];
+  let unanswered = 0;
+  const judge = (isUnanswered: boolean) =>
+    new RequestVerdicts(
+      {
+        ...sources,
+        examine: () => plainRequest,
+        freshToken: () => null,
+        isUnanswered: () => isUnanswered,
+        onUnanswered: () => unanswered++,
+      },
+      reader(),
+    ).judge(project({}, { requestScoring: { enabled: true, signedAgents: "allow" } }), {
+      ...question,
+      sessionToken: token,
+    });
+  t.match(JSON.parse(requestVerdictText(await judge(false))), { action: "block", subject: "request" });
+  t.match(JSON.parse(requestVerdictText(await judge(true))), {
+    verdict: "not_computed",
+    action: "allow",
+    reason: /did not answer in time/,
+    subject: "request",
+  });
+  t.same([world.answers, world.computed.length, unanswered], [["computed", "fail_open"], 1, 1]);
+});
 
 t.test("a block is told once for a computed verdict, not for a cached one", async (t) => {
   const { world, reader } = reading();
