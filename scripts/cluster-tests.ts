@@ -20,10 +20,10 @@ export const leftOut: Readonly<Record<string, string>> = {
   "auth/test-keys": "there are no test keys on a cluster",
   "cli/file-modes.drill": ofOneHost,
   "cli/progress": "draws the progress of commands on the files of one host",
-  "cli/rules-and-rescore":
+  "cli/rules-and-rescore.drill":
     "changes records of one host to rescore them: `drills/cluster-commands` does so in a cluster",
-  "cli/stored-data": "looks at the rows of one host: `drills/cluster-commands` does so in a cluster",
-  "cli/wrong-usage": "counts the lines of mistakes, beside which a cluster's warnings stand",
+  "cli/stored-data.drill": "looks at the rows of one host: `drills/cluster-commands` does so in a cluster",
+  "cli/wrong-usage.drill": "counts the lines of mistakes, beside which a cluster's warnings stand",
   "cluster/": "the client of clusters, which it starts itself",
   "cluster-store/": "starts clusters of its own",
   "console/": ofBrowsers,
