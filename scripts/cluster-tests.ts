@@ -17,7 +17,7 @@ const ofOneHost = "its subject is the files of one host's store";
 
 /** Folders (they end with "/") and files below `test`, without `.test.ts`, that run on one host only. */
 export const leftOut: Readonly<Record<string, string>> = {
-  "auth/test-keys": "there are no test keys on a cluster",
+  "auth/test-keys.drill": "there are no test keys on a cluster",
   "cli/file-modes.drill": ofOneHost,
   "cli/progress": "draws the progress of commands on the files of one host",
   "cli/rules-and-rescore.drill":
