@@ -68,7 +68,7 @@ t.test("samples that another test runs", async (t) => {
   for (const sample of take(t, ({ mark }) => mark.startsWith("clients: ")))
     t.comment(`${placeOf(sample)}: test/clients/any-language.test.ts`);
   for (const sample of take(t, ({ mark }) => mark.startsWith("browsers: ")))
-    t.comment(`${placeOf(sample)}: test/browsers/frontends.test.ts`);
+    t.comment(`${placeOf(sample)}: test/long/frontends.test.ts`);
   const marked = take(t, ({ mark }) => /^run\b/.test(mark));
   for (const sample of marked) t.comment(`${placeOf(sample)}: test/docs/readme.test.ts`);
 });
