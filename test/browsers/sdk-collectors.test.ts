@@ -280,8 +280,9 @@ t.test("an undisguised browser has nothing to be named", async (t) => {
 
 t.test("a browser that nobody drives does not trip the debugger trap", async (t) => {
   const site = await openSite(t);
-  launchAlone(t, site.origin);
-  const { payload } = await site.event("env");
+  const first = site.event("env");
+  launchAlone(t, site.origin, first);
+  const { payload } = await first;
   const late = await site.event("env", (event) => !("user_agent" in event.payload));
   t.same(late.payload.worker_mismatch ?? [], [], "or the worker was late");
   t.same(late.payload.any_pointer, [], "without a window there is no pointer");

@@ -65,9 +65,17 @@ export interface LaunchOptions {
 
 /**
  * A headless Chromium that nobody drives: no debugger client is attached, as in a visitor's browser. Opens `url` and is
- * killed at the end of the test.
+ * killed at the end of the test. Where the page has not `arrived` after a minute there is one more: on a busy machine a browser that nobody can ask
+ * now and then hangs as it starts.
  */
-export function launchAlone(t: Test, url: string): void {
+export function launchAlone(t: Test, url: string, arrived: Promise<unknown>): void {
+  open(t, url);
+  const impatience = setTimeout(() => open(t, url), 60_000);
+  const isPatient = () => clearTimeout(impatience);
+  arrived.then(isPatient, isPatient);
+}
+
+function open(t: Test, url: string): void {
   const profile = mkdtempSync(join(tmpdir(), "chromium-"));
   const switches = ["--headless=new", ...commonArgs, `--user-data-dir=${profile}`];
   const child = spawn(executablePath, [...switches, "--disable-blink-features=AutomationControlled", url], {
