@@ -18,6 +18,22 @@ interface Told {
   readonly errors: string[];
   readonly tokens: string[];
   verdicts: number;
+  /** Requests that were sent once more: see `again`. */
+  repeated: number;
+}
+
+/**
+ * Sends a request once more whose connection ended before its answer. The kernel resets connections that wait in the queue of a listener which is being
+ * closed, though another process listens on the port (tcp_migrate_req is off): clients repeat such requests, as the SDK does.
+ */
+async function again<T>(told: Told, send: () => Promise<T>): Promise<T> {
+  try {
+    return await send();
+  } catch (error) {
+    if (!/socket hang up|ECONNRESET/.test(String(error))) throw error;
+    told.repeated++;
+    return send();
+  }
 }
 
 /** Sends batches and reads verdicts over kept connections until `isDone`. */
@@ -25,13 +41,15 @@ async function load(client: Client, owner: Owner, name: string, told: Told, isDo
   for (let index = 0; !isDone(); index++) {
     const id = `${name}x${index}-batch`;
     try {
-      const sent: Reply = await client.send(owner.siteKey, batch(id, 3), id);
+      const sent: Reply = await again(told, () => client.send(owner.siteKey, batch(id, 3), id));
       if (sent.status !== 202 || sent.json.accepted !== 3)
         told.errors.push(`${id}: ${sent.status} ${JSON.stringify(sent.json)}`);
       else told.tokens.push(sent.json.session_token);
-      const read = await client.ask("GET", `/v1/sessions/${sent.json.session_token}/verdict`, {
-        authorization: `Bearer ${owner.privateKey}`,
-      });
+      const read = await again(told, () =>
+        client.ask("GET", `/v1/sessions/${sent.json.session_token}/verdict`, {
+          authorization: `Bearer ${owner.privateKey}`,
+        }),
+      );
       if (read.status !== 200 || !(read.json.score > 0))
         told.errors.push(`${id}: verdict ${JSON.stringify(read.json)}`);
       told.verdicts++;
@@ -61,7 +79,7 @@ t.test("two processes on one port and one store take turns without losing a requ
   const dataDir = t.testdir();
   const owner = await makeOwner(dataDir);
   const port = await freePort();
-  const told: Told = { errors: [], tokens: [], verdicts: 0 };
+  const told: Told = { errors: [], tokens: [], verdicts: 0, repeated: 0 };
   let isDone = false;
   let running = await serve(t, dataDir, { port });
   const clients = Array.from({ length: 4 }, () => new Client(port, 1));
@@ -75,7 +93,8 @@ t.test("two processes on one port and one store take turns without losing a requ
   await Promise.all(loads);
   t.same(told.errors, []);
   t.ok(told.tokens.length > 0);
-  t.comment(`${told.tokens.length} batches and ${told.verdicts} verdicts over 2 changes`);
+  t.ok(told.repeated <= 2, `${told.repeated} connections met a closing listener`);
+  t.comment(`${told.tokens.length} batches and ${told.verdicts} verdicts over 2 changes, ${told.repeated} repeated`);
   for (const client of clients) client.close();
   t.equal(await running.end("SIGTERM"), 0);
   t.same(await missing(dataDir, owner, told.tokens), []);
