@@ -9,7 +9,7 @@ import type { Page } from "playwright-core";
 import t from "tap";
 import { putRow } from "../src/alerting/alerting-rows.js";
 import { recordControlPlane } from "../src/store/control-plane-changes.js";
-import { Desk, strolling } from "../test/console/desk.js";
+import { Desk, loginIncident, strolling } from "../test/console/desk.js";
 import { type Browser, headersOf, ways } from "../test/requests/browser-headers.js";
 import type { HeaderLine } from "../test/requests/judged.js";
 import { automatedBatch, batch, browserHeaders } from "../test/support/batches.js";
@@ -146,23 +146,7 @@ t.test("pictures of a day at a shop", async (t) => {
     action: "block",
     is_active: false,
   });
-  await recordControlPlane(server.store, () =>
-    putRow(server.store, "incident", {
-      id: 1,
-      projectId,
-      startedAt: new Date(Date.now() - 540_000).toISOString(),
-      endedAt: null,
-      seenAt: new Date().toISOString(),
-      what: { path: "/login", network: "203.0.113.0/24" },
-      count: 4213,
-      baseline: 11.6,
-      peakPerMinute: 610,
-      bands: { confident_automated: 4200, likely_human: 13 },
-      actions: { allow: 4213 },
-      expression: 'path == "/login" AND ip == "203.0.113.0/24"',
-      ruleWould: { newly_blocked: 4213, likely_human: 13, logged_in: 0 },
-    }),
-  );
+  await recordControlPlane(server.store, () => putRow(server.store, "incident", loginIncident(projectId, 540_000)));
   await askUntil(
     () => asked("GET", `${at}/sessions?limit=1`),
     ({ json }) => json.data.length === 1,

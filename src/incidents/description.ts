@@ -3,6 +3,7 @@ import type { IncidentWhat } from "../contract/incidents.js";
 import type { TrafficDimension } from "../contract/traffic.js";
 import { limits } from "../limits.js";
 import { type CountedRequest, countedValue, isSuspicious, keysOf } from "./counted-request.js";
+import type { Sliced } from "./sliced.js";
 import type { WindowCount } from "./value-counts.js";
 
 /** A kept request, and how many of its minute it stands for. */
@@ -63,9 +64,6 @@ export function nameOf(what: IncidentWhat): string {
     .sort()
     .join("\u0000");
 }
-
-/** Work in slices: between two of them whoever does it may let others work. Each takes a millisecond or two at most. */
-export type Sliced<T> = Generator<void, T>;
 
 /** Samples that are looked at in a slice. */
 const samplesOfSlice = 50;

@@ -6,8 +6,8 @@ import { hourMs, minuteMs } from "../contract/durations.js";
 import { limits } from "../limits.js";
 import { type BaselineHours, usualCounts } from "./baseline-hours.js";
 import type { CountedRequest } from "./counted-request.js";
-import type { Sliced } from "./description.js";
 import { hourlyCountMin, type OpenIncident, ProjectWatch } from "./project-watch.js";
+import type { Sliced } from "./sliced.js";
 
 /** What changed in a project in a minute. */
 export interface ProjectMinute {

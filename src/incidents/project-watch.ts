@@ -5,7 +5,8 @@
 import type { IncidentCounts, IncidentRuleWould, IncidentWhat } from "../contract/incidents.js";
 import { limits } from "../limits.js";
 import { type CountedRequest, isSuspicious, keysOf } from "./counted-request.js";
-import { type Candidate, joinCandidates, matches, type Sample, type Sliced } from "./description.js";
+import { type Candidate, joinCandidates, matches, type Sample } from "./description.js";
+import type { Sliced } from "./sliced.js";
 import { ValueCounts, windowMinutes } from "./value-counts.js";
 
 /** Requests of five minutes from which a value may be an incident; of a project that had few in the hour before. */

@@ -3,6 +3,7 @@
  * `limits.incidentValuesMax` values, the heaviest ones.
  */
 import { limits } from "../limits.js";
+import type { Sliced } from "./sliced.js";
 
 /** Minutes that a window has. */
 export const windowMinutes = 5;
@@ -121,7 +122,7 @@ export class ValueCounts {
   }
 
   /** The values with at least so many requests in the last five minutes, the present one included. */
-  *heavy(least: number): Generator<void, WindowCount[]> {
+  *heavy(least: number): Sliced<WindowCount[]> {
     const found: WindowCount[] = [];
     let looked = 0;
     for (const [key, at] of this.#values) {
@@ -165,7 +166,7 @@ export class ValueCounts {
   }
 
   /** Ends minutes until the present one is `minute`. The caller stores `hourly` before an hour ends. A clock that went back begins anew. In slices, as `heavy`. */
-  *advance(minute: number): Generator<void, void> {
+  *advance(minute: number): Sliced<void> {
     if (minute < this.#minute - windowMinutes) {
       this.#values.clear();
       this.#rows = new CountRows();
@@ -202,7 +203,7 @@ export class ValueCounts {
   }
 
   /** Keeps the heaviest values of the last hour; of equals those that came first go. */
-  *#forgetLightest(): Generator<void, void> {
+  *#forgetLightest(): Sliced<void> {
     if (this.#values.size <= limits.incidentValuesMax) return;
     const weights = new Float64Array(this.#values.size);
     let count = 0;

@@ -12,7 +12,7 @@ import { unansweredReason } from "./reason.js";
 import { decide, failOpenVerdict } from "./resolve.js";
 import { unjudged } from "./unjudged.js";
 import { askedWith, type DecidedOn, type VerdictReader, type VerdictSources, verifiedBotOf } from "./verdict-reader.js";
-import { type VerdictText, VerdictTexts } from "./verdict-text.js";
+import { type VerdictText, VerdictTexts, verdictTextOf } from "./verdict-text.js";
 
 /** What judging requests needs besides the sources of verdict reads. */
 export interface RequestVerdictSources extends VerdictSources {
@@ -178,8 +178,13 @@ export const failOpenAnswer = answerOf(failOpenVerdict());
 const unansweredAnswer = answerOf(failOpenVerdict(unansweredReason));
 
 function answerOf(verdict: Verdict): RequestAnswer {
-  const text = { verdict, body: JSON.stringify(verdict) };
-  return { text, subject: "request", signedAgent: undefined, agent: undefined, freshToken: null };
+  return {
+    text: verdictTextOf(verdict),
+    subject: "request",
+    signedAgent: undefined,
+    agent: undefined,
+    freshToken: null,
+  };
 }
 
 /** The answer as JSON text: a `RequestVerdict`. */

@@ -3,7 +3,7 @@ import { preflightNames, type VerdictQuestion } from "../contract/judged-request
 import { defaultRequestScoring, type ProjectSettings } from "../contract/session.js";
 import { failOpenVerdict, type NamedRule } from "./resolve.js";
 import { isSkipped } from "./skipped-paths.js";
-import type { VerdictText } from "./verdict-text.js";
+import { type VerdictText, verdictTextOf } from "./verdict-text.js";
 
 /**
  * The answer to a request that is let in unjudged; null for one to judge. Preflights are whatever the project's settings are, until one of its active
@@ -31,10 +31,5 @@ function isSent(headers: VerdictQuestion["request"]["headers"], wanted: string):
   );
 }
 
-const preflightText = textOf("Allowed: a CORS preflight is not judged.");
-const skippedText = textOf("Allowed: the project skips this path (skip_paths).");
-
-function textOf(reason: string): VerdictText {
-  const verdict = failOpenVerdict(reason);
-  return { verdict, body: JSON.stringify(verdict) };
-}
+const preflightText = verdictTextOf(failOpenVerdict("Allowed: a CORS preflight is not judged."));
+const skippedText = verdictTextOf(failOpenVerdict("Allowed: the project skips this path (skip_paths)."));

@@ -23,7 +23,7 @@ import {
   type WordedDecision,
 } from "./resolve.js";
 import { type CachedVerdict, type SentContext, VerdictCache, type VerdictKey } from "./verdict-cache.js";
-import { type MeaningOf, type ProvedBot, type VerdictText, VerdictTexts } from "./verdict-text.js";
+import { type MeaningOf, type ProvedBot, type VerdictText, VerdictTexts, verdictTextOf } from "./verdict-text.js";
 
 /** What a decision was made of, besides the asking request's context. */
 export interface DecidedOn {
@@ -112,8 +112,8 @@ export class VerdictReader {
   readonly #ttlMs: number;
   readonly #cache: VerdictCache;
   readonly #texts: VerdictTexts;
-  readonly #failOpen = textOf(failOpenVerdict());
-  readonly #unanswered = textOf(failOpenVerdict(unansweredReason));
+  readonly #failOpen = verdictTextOf(failOpenVerdict());
+  readonly #unanswered = verdictTextOf(failOpenVerdict(unansweredReason));
 
   constructor({ sources, ttlMs, cacheBytesMax }: VerdictReaderOptions) {
     this.#sources = sources;
@@ -242,10 +242,6 @@ export class VerdictReader {
 /** When what decided expires, ms: a cached answer ends with it. */
 function endOf({ rule, logged, letThroughUntilMs = Number.POSITIVE_INFINITY }: Decision): number {
   return [rule, ...logged].reduce((end, each) => Math.min(end, each?.expiresAtMs ?? end), letThroughUntilMs);
-}
-
-function textOf(verdict: Verdict): VerdictText {
-  return { verdict, body: JSON.stringify(verdict) };
 }
 
 function keyOf({ id: projectId, settingsRevision }: ProjectSettings, token: string, sent: SentContext): VerdictKey {

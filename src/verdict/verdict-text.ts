@@ -62,6 +62,11 @@ export interface VerdictText {
   readonly body: string;
 }
 
+/** A verdict with its text. */
+export function verdictTextOf(verdict: Verdict): VerdictText {
+  return { verdict, body: JSON.stringify(verdict) };
+}
+
 /** How many verdicts keep their words, a power of two: a few MB when all of them have long texts. */
 const keptMax = 4096;
 
@@ -81,8 +86,7 @@ export class VerdictTexts {
     const slot = slotOf(unworded);
     const kept = this.#kept[slot];
     if (kept !== undefined && isSame(kept.unworded, unworded)) return kept.text;
-    const verdict = describe(unworded, this.#meaningOf);
-    const text = { verdict, body: JSON.stringify(verdict) };
+    const text = verdictTextOf(describe(unworded, this.#meaningOf));
     this.#kept[slot] = { unworded, text };
     return text;
   }

@@ -5,10 +5,9 @@
 import { readFileSync } from "node:fs";
 import t from "tap";
 import { putRow } from "../../src/alerting/alerting-rows.js";
-import type { Incident } from "../../src/contract/incidents.js";
 import { recordControlPlane } from "../../src/store/control-plane-changes.js";
 import { startReceiver } from "../alerting/receiver.js";
-import { Desk, look, readVerdict, traffic } from "../console/desk.js";
+import { Desk, loginIncident, look, readVerdict, traffic } from "../console/desk.js";
 import { batch, browserHeaders } from "../support/batches.js";
 import { launch, noChromium } from "../support/chromium.js";
 import { askUntil, firstTenant, startServer } from "../support/server.js";
@@ -111,22 +110,7 @@ t.test("who may only read is offered nothing that would be refused", async (t) =
 });
 
 t.test("an open incident leads the overview: what it is, what a rule would do, and the ways on", async (t) => {
-  const nowMs = Date.now();
-  const incident: Incident = {
-    id: 1,
-    projectId: tenant.projectId,
-    startedAt: new Date(nowMs - 600_000).toISOString(),
-    endedAt: null,
-    seenAt: new Date(nowMs).toISOString(),
-    what: { path: "/login", network: "203.0.113.0/24" },
-    count: 4213,
-    baseline: 11.6,
-    peakPerMinute: 610,
-    bands: { confident_automated: 4200, likely_human: 13 },
-    actions: { allow: 4213 },
-    expression: 'path == "/login" AND ip == "203.0.113.0/24"',
-    ruleWould: { newly_blocked: 4213, likely_human: 13, logged_in: 0 },
-  };
+  const incident = loginIncident(tenant.projectId, 600_000);
   await recordControlPlane(server.store, () => putRow(server.store, "incident", incident));
   await desk.go("Overview");
   const shown = page.getByRole("region", { name: "Incident on /login from 203.0.113.0/24" });

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import type { Test } from "tap";
+import type { Incident } from "../../src/contract/incidents.js";
 import { automatedBatch, batch, browserHeaders } from "../support/batches.js";
 import type { Tenant, TestServer } from "../support/server.js";
 
@@ -218,4 +219,24 @@ export async function strolling(server: TestServer, tenant: Pick<Tenant, "siteKe
 export async function readVerdict(server: TestServer, tenant: Tenant, session: string, path: string) {
   const query = new URLSearchParams({ path });
   return (await server.ask("GET", `/v1/sessions/${session}/verdict?${query}`, { token: tenant.privateKey })).json;
+}
+
+/** An incident on /login that is under way since `sinceMs` ago. */
+export function loginIncident(projectId: number, sinceMs: number): Incident {
+  const nowMs = Date.now();
+  return {
+    id: 1,
+    projectId,
+    startedAt: new Date(nowMs - sinceMs).toISOString(),
+    endedAt: null,
+    seenAt: new Date(nowMs).toISOString(),
+    what: { path: "/login", network: "203.0.113.0/24" },
+    count: 4213,
+    baseline: 11.6,
+    peakPerMinute: 610,
+    bands: { confident_automated: 4200, likely_human: 13 },
+    actions: { allow: 4213 },
+    expression: 'path == "/login" AND ip == "203.0.113.0/24"',
+    ruleWould: { newly_blocked: 4213, likely_human: 13, logged_in: 0 },
+  };
 }

@@ -1,16 +1,11 @@
 /** LMDB does what the model of both stores does: `test/cluster-store/ledger.test.ts` holds a cluster to the same. */
 import t, { type Test } from "tap";
-import { Credentials } from "../../src/auth/credentials.js";
-import { defaultPlans } from "../../src/contract/plans.js";
 import { checkStore } from "../../src/control-plane/store-check.js";
 import { commitToLmdb } from "../../src/ingest/lmdb-commit.js";
-import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
-import { TokenMint } from "../../src/ingest/token-mint.js";
 import { sweep } from "../../src/store/expiry.js";
-import { GroupWriter } from "../../src/store/group-writer.js";
 import { openStore } from "../../src/store/open-store.js";
 import { countSessions } from "../../src/store/session-count.js";
-import { newWriteCounts, WriteMarker } from "../../src/store/write-watch.js";
+import { lmdbThread } from "../support/lmdb-thread.js";
 import { ownerOf } from "../support/owner.js";
 import { holdToModel, type Ledger } from "./conformance.js";
 
@@ -18,18 +13,7 @@ const longMs = 1e12;
 
 function openLedger(dir: string): Ledger {
   const store = openStore(dir);
-  const threads = [0, 1].map(() => ({
-    unit: new LmdbUnitOfWork(store),
-    writer: new GroupWriter(store, "process", new WriteMarker(newWriteCounts())),
-    context: {
-      credentials: new Credentials(store),
-      plans: defaultPlans,
-      ipStorage: "full" as const,
-      sessionsMax: 1e6,
-      mint: new TokenMint(),
-    },
-    onFired: () => {},
-  }));
+  const threads = [0, 1].map(() => lmdbThread(store));
   return {
     store,
     commit: async (thread, requests) => commitToLmdb(threads[thread]!, requests),

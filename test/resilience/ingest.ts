@@ -1,7 +1,6 @@
 /** The ingest write path in the test's own process, with the clock in the test's hand: what a scoring thread runs, on a real store. */
 
 import type { Test } from "tap";
-import { Credentials } from "../../src/auth/credentials.js";
 import { noHeaders } from "../../src/contract/header-facts.js";
 import { defaultPlans, type Plans } from "../../src/contract/plans.js";
 import type { IpStorage } from "../../src/contract/scoring-worker.js";
@@ -9,12 +8,9 @@ import { unidentified } from "../../src/contract/visitor.js";
 import type { IngestOutcome } from "../../src/ingest/commit-batches.js";
 import type { IngestRequest } from "../../src/ingest/frame.js";
 import { commitToLmdb } from "../../src/ingest/lmdb-commit.js";
-import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
-import { TokenMint } from "../../src/ingest/token-mint.js";
-import { GroupWriter } from "../../src/store/group-writer.js";
 import { openStore } from "../../src/store/open-store.js";
 import type { Store } from "../../src/store/store.js";
-import { newWriteCounts, WriteMarker } from "../../src/store/write-watch.js";
+import { lmdbThread } from "../support/lmdb-thread.js";
 import { type Owner, ownerOf } from "../support/owner.js";
 
 export const noFacts = {
@@ -51,12 +47,7 @@ export async function openIngest(
   const store = openStore(t.testdir());
   t.teardown(() => store.close());
   const owner = await ownerOf(store);
-  const commit = {
-    unit: new LmdbUnitOfWork(store),
-    writer: new GroupWriter(store, "process", new WriteMarker(newWriteCounts())),
-    context: { credentials: new Credentials(store), mint: new TokenMint(), plans, ipStorage, sessionsMax },
-    onFired: () => {},
-  };
+  const thread = lmdbThread(store, { plans, ipStorage, sessionsMax });
   const request = ({ body, key, nowMs, ip = noFacts.ip }: Sent): IngestRequest => ({
     siteKey: owner.siteKey,
     idempotencyKey: key ?? null,
@@ -66,5 +57,5 @@ export async function openIngest(
     facts: { ...noFacts, nowMs, ip },
     body: Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body)),
   });
-  return { store, owner, take: (...sent) => commitToLmdb(commit, sent.map(request)) };
+  return { store, owner, take: (...sent) => commitToLmdb(thread, sent.map(request)) };
 }

@@ -35,16 +35,14 @@ import type { CommitContext, IngestOutcome } from "../../../src/ingest/commit-ba
 import type { IngestRequest } from "../../../src/ingest/frame.js";
 import { hashIdempotencyKey } from "../../../src/ingest/idempotency.js";
 import { commitToLmdb } from "../../../src/ingest/lmdb-commit.js";
-import { LmdbUnitOfWork } from "../../../src/ingest/lmdb-unit-of-work.js";
 import { TokenMint } from "../../../src/ingest/token-mint.js";
 import { limits } from "../../../src/limits.js";
 import { TrafficCounter } from "../../../src/recording/traffic.js";
-import { GroupWriter } from "../../../src/store/group-writer.js";
 import { hourOf, monthOf } from "../../../src/store/keys.js";
 import { openStore } from "../../../src/store/open-store.js";
 import { decodeSession, withLoggedInAt } from "../../../src/store/session-record.js";
-import { newWriteCounts, WriteMarker } from "../../../src/store/write-watch.js";
 import { automatedBatch, batch, events } from "../../support/batches.js";
+import { lmdbThread } from "../../support/lmdb-thread.js";
 import { ownerOf } from "../../support/owner.js";
 import { startRedis } from "../../support/redis-cluster.js";
 import { waitUntil } from "../../support/wait-until.js";
@@ -77,15 +75,10 @@ t.test("a cluster of three masters with a replica each", async (t) => {
   const stored = (token: string) => storedSession(one, keyOf(token));
 
   await t.test("stores what one host stores", async (t) => {
-    const lmdb = {
-      unit: new LmdbUnitOfWork(store),
-      writer: new GroupWriter(store, "process", new WriteMarker(newWriteCounts())),
-      context: { ...one.context, mint: new TokenMint() },
-      onFired: () => {},
-    };
+    const thread = lmdbThread(store, { ...one.context, mint: new TokenMint() });
     const bodies = [batch("alike000", 3), automatedBatch("alike001"), { session_token: null, events: [] }];
     const here = commitToLmdb(
-      lmdb,
+      thread,
       bodies.map((body) => request(body)),
     ) as IngestOutcome[];
     const there = await one.commit(...bodies.map((body) => request(body)));

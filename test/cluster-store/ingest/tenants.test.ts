@@ -1,22 +1,17 @@
 /** The same mixed groups of several tenants on both stores: a token that comes with another project's key touches nothing of its session. */
 import t, { type Test } from "tap";
-import { Credentials } from "../../../src/auth/credentials.js";
 import { parseStoreUrl } from "../../../src/cluster/store-url.js";
-import { defaultPlans } from "../../../src/contract/plans.js";
 import { Projects } from "../../../src/control-plane/projects.js";
 import { Refusal } from "../../../src/errors.js";
 import type { IngestOutcome } from "../../../src/ingest/commit-batches.js";
 import type { IngestRequest } from "../../../src/ingest/frame.js";
 import { commitToLmdb } from "../../../src/ingest/lmdb-commit.js";
-import { LmdbUnitOfWork } from "../../../src/ingest/lmdb-unit-of-work.js";
-import { TokenMint } from "../../../src/ingest/token-mint.js";
-import { GroupWriter } from "../../../src/store/group-writer.js";
 import { openStore } from "../../../src/store/open-store.js";
 import { decodeSession } from "../../../src/store/session-record.js";
 import type { Store } from "../../../src/store/store.js";
-import { newWriteCounts, WriteMarker } from "../../../src/store/write-watch.js";
 import { seededRandom } from "../../engines/sessions.js";
 import { batch } from "../../support/batches.js";
+import { lmdbThread } from "../../support/lmdb-thread.js";
 import { type Owner, ownerOf } from "../../support/owner.js";
 
 import { startRedis } from "../../support/redis-cluster.js";
@@ -101,20 +96,9 @@ async function ownersOf(store: Store): Promise<Owner[]> {
 }
 
 function onOneHost(store: Store): Side {
-  const commit = {
-    unit: new LmdbUnitOfWork(store),
-    writer: new GroupWriter(store, "process", new WriteMarker(newWriteCounts())),
-    context: {
-      credentials: new Credentials(store),
-      plans: defaultPlans,
-      ipStorage: "full" as const,
-      sessionsMax: 1e6,
-      mint: new TokenMint(),
-    },
-    onFired: () => {},
-  };
+  const thread = lmdbThread(store);
   return {
-    commit: async (requests) => commitToLmdb(commit, requests),
+    commit: async (requests) => commitToLmdb(thread, requests),
     events: async (owner, token) => {
       const record = store.sessions.getBinary(keyOf(owner, token));
       return record === undefined ? null : decodeSession(record)!.state.eventCount;
