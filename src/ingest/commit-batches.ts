@@ -31,17 +31,10 @@ import { storedAddress } from "../net/stored-address.js";
 import { erasedTokenHash } from "../store/erased-token.js";
 import { noIdempotencyKey, sessionKey, tokenAt } from "../store/keys.js";
 import { decodeSession, encodeSession } from "../store/session-record.js";
-import { countAddress, countEnvironment } from "./cross-session-counts.js";
-import { batchOf, idHashesOf, type ReadBody, readBody, siteKeyOf } from "./decode-batch.js";
+import { contactHash, countSession, namedSession, openBatch, SiteKeyHolders } from "./batch-reads.js";
+import { idHashesOf, type ReadBody, readBody } from "./decode-batch.js";
 import type { IngestRequest } from "./frame.js";
-import {
-  badIdempotencyKey,
-  findIdempotent,
-  hashIdempotencyKey,
-  idempotencyKeyOf,
-  isIdempotencyKey,
-  rememberIdempotent,
-} from "./idempotency.js";
+import { findIdempotent, rememberIdempotent } from "./idempotency.js";
 import { countPathReuse } from "./path-reuse.js";
 import { SeenIds } from "./seen-ids.js";
 import { takeTicket } from "./start-ticket.js";
@@ -110,8 +103,7 @@ export interface CommitContext {
 interface Group {
   readonly unit: UnitOfWork;
   readonly context: CommitContext;
-  /** By site key: nothing can change them while the unit runs. */
-  readonly holders: Map<string, AuthenticatedKey | Refusal>;
+  readonly holders: SiteKeyHolders;
   /** The session of each batch so far, by its `sessionKey`. */
   readonly sessions: (Buffer | null)[];
   /** Sessions of the current batches, by `nameOfSession`. */
@@ -147,7 +139,7 @@ export function commitBatches(
   const group: Group = {
     unit,
     context,
-    holders: new Map(),
+    holders: new SiteKeyHolders(context.credentials),
     sessions: [],
     open: new Map(),
     changed: new Set(),
@@ -179,17 +171,9 @@ export function commitBatches(
 function takeBatch(group: Group, request: IngestRequest, body: ReadBody): IngestOutcome {
   // The batch that caused the DNS question has settled the project; its key may have been rotated since.
   if (request.projectId !== undefined) return identify(group, request, request.projectId);
-  const key = request.siteKey || siteKeyOf(body);
-  let holder = group.holders.get(key);
-  if (holder === undefined) {
-    holder = group.context.credentials.subscribedKey("site", key);
-    group.holders.set(key, holder);
-  }
-  if (holder instanceof Refusal) return holder;
-  if (!isIdempotencyKey(request.idempotencyKey)) return badIdempotencyKey;
-  const batch = batchOf(body);
-  if (batch instanceof Refusal) return batch;
-  return recordBatch(group, request, batch, idHashesOf(body, batch), holder);
+  const opened = openBatch(group.holders, request, body);
+  if (opened instanceof Refusal) return opened;
+  return recordBatch(group, request, opened.batch, idHashesOf(body, opened.batch), opened.holder);
 }
 
 function recordBatch(
@@ -201,8 +185,7 @@ function recordBatch(
 ): Recorded | ContactShed {
   const { facts } = request;
   const session =
-    findSession(group, project.id, batch.session_token) ??
-    takeFirstContact(group, project, batch.session_token, request, idempotencyKeyOf(request.idempotencyKey, batch));
+    findSession(group, project.id, batch.session_token) ?? takeFirstContact(group, project, batch, request);
   if ("isShed" in session) return session;
   group.sessions[group.sessions.length - 1] = session.key;
   const fresh = session.seenIds.dedupe(batch.events, idHashes);
@@ -213,8 +196,7 @@ function recordBatch(
     try {
       const owner = { projectId: project.id, name: nameOf(session), features: session.features, isFirst };
       const crossSession = {
-        sessionsFromIp: isFirst ? countAddress(group.unit, project.id, facts.ip, facts.nowMs) : 0,
-        sessionsWithEnvironment: isFirst ? countEnvironment(group.unit, project.id, fresh, facts.ip, facts.nowMs) : 0,
+        ...(isFirst ? countSession(group.unit, project.id, fresh, facts) : notCounted),
         startTicket: takeTicket(group.unit, project, fresh, facts),
         ...countPathReuse(group.unit, owner, fresh, facts),
       };
@@ -242,6 +224,8 @@ function recordBatch(
   if (request.identity.crawlerClaim === "pending") answer.projectId = project.id;
   return answer;
 }
+
+const notCounted = { sessionsFromIp: 0, sessionsWithEnvironment: 0 };
 
 /** Applies DNS's answer about a session's visitor. */
 function identify(group: Group, request: IngestRequest, projectId: number): IngestAnswer {
@@ -296,9 +280,8 @@ function findSession(group: Group, projectId: number, token: string | null): Ope
   const name = nameOfSession(projectId, token);
   const open = group.open.get(name) ?? group.minted.get(name);
   if (open !== undefined) return open;
-  const decoded = decodeSessionToken(token);
-  if (decoded === null) return null;
-  const key = sessionKey(projectId, decoded);
+  const key = namedSession(projectId, token);
+  if (key === null) return null;
   const bytes = group.unit.session(key);
   const record = bytes === undefined ? null : decodeSession(bytes);
   if (record === null) return null;
@@ -324,20 +307,19 @@ function findSession(group: Group, projectId: number, token: string | null): Ope
 function takeFirstContact(
   group: Group,
   project: Project,
-  sentToken: string | null,
+  batch: IngestBatch,
   request: IngestRequest,
-  idempotencyKey: string | null,
 ): OpenSession | ContactShed {
   const { unit, context } = group;
   const { id: projectId } = project;
   const { nowMs } = request.facts;
-  const hash = idempotencyKey === null ? null : hashIdempotencyKey(idempotencyKey);
+  const hash = contactHash(request, batch);
   const minted = hash === null ? null : findIdempotent(unit, projectId, hash, nowMs, keyedTokensMs);
   const known = minted === null ? null : findSession(group, projectId, encodeSessionToken(minted));
   if (known !== null && nowMs - known.state.firstSeenMs < limits.idempotencyKeptMs) return known;
   if (unit.sessionCount(projectId) >= context.sessionsMax) return { isShed: true };
   unit.addSession(projectId);
-  const issued = sentToken === null ? null : decodeSessionToken(sentToken);
+  const issued = batch.session_token === null ? null : decodeSessionToken(batch.session_token);
   const token =
     [issued, minted].find((each) => each !== null && isRecoverable(group, project, each, nowMs)) ??
     context.mint.mint(nowMs, hash === null ? null : unit.shardOf(hash));

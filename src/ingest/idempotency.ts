@@ -42,13 +42,18 @@ export function findIdempotent(
   nowMs: number,
   agesMs: number = limits.idempotencyKeptMs,
 ): Buffer | null {
-  const today = idempotencyDay(nowMs);
-  for (const day of [today, (today - 1) & 0xffff]) {
-    const token = unit.idempotent(idempotencyKey(day, projectId, hash));
+  for (const key of idempotencyKeysOf(projectId, hash, nowMs)) {
+    const token = unit.idempotent(key);
     if (token === undefined || token.length !== tokenBytes) continue;
     if (nowMs - mintedAtMs(token) < agesMs) return token;
   }
   return null;
+}
+
+/** The rows that may have the key of this hash: of today and of yesterday. */
+export function idempotencyKeysOf(projectId: number, hash: Buffer, nowMs: number): readonly [Buffer, Buffer] {
+  const today = idempotencyDay(nowMs);
+  return [idempotencyKey(today, projectId, hash), idempotencyKey((today - 1) & 0xffff, projectId, hash)];
 }
 
 /** Records the session that was minted for the contact at `nowMs`, for a retry to find; returns the key of the row, which the session keeps. */

@@ -19,16 +19,24 @@ export function roomFor(
   unit: UnitOfWork,
   projectId: number,
   { numbers: n }: SessionFeatures,
-  { ip, nowMs }: RequestFacts,
+  facts: RequestFacts,
 ): PathRoom {
   while (n[F.pathRoom]! < hashes && n[F.pathShares]! < limits.pathSharesPerSession) {
-    // An address that is no visitor's belongs to a gateway in front of the service: all visitors share it, so it has no bound.
-    const isGranted =
-      !isVisitorAddress(ip) || countPathShare(unit, projectId, ip, nowMs) <= limits.pathSharesPerAddress;
+    const isGranted = isShareGranted(unit, projectId, facts);
     if (isGranted) n[F.pathRoom]! += limits.pathShareHashes;
     n[F.pathShares] = isGranted ? n[F.pathShares]! + 1 : exhausted;
   }
   return { left: n[F.pathRoom]! };
+}
+
+/** Counts one more share of an address, and returns whether it is granted. */
+export function isShareGranted(
+  unit: Pick<UnitOfWork, "countAcross">,
+  projectId: number,
+  { ip, nowMs }: RequestFacts,
+): boolean {
+  // An address that is no visitor's belongs to a gateway in front of the service: all visitors share it, so it has no bound.
+  return !isVisitorAddress(ip) || countPathShare(unit, projectId, ip, nowMs) <= limits.pathSharesPerAddress;
 }
 
 /** Stores the remaining room in the features. */

@@ -8,6 +8,7 @@ import { ClusterError } from "../../cluster/cluster-error.js";
 import type { Outcome } from "../../cluster/operation.js";
 import { keySlot } from "../../cluster/slots.js";
 import { Refusal, refuse } from "../../errors.js";
+import type { UnreadBatch } from "../../ingest/batch-reads.js";
 import {
   BatchFault,
   type CommitContext,
@@ -33,7 +34,7 @@ import {
   type ReadSession,
   type SavedSession,
 } from "./cluster-unit-of-work.js";
-import { needsOf, spilledIdsNeeds, type UnreadBatch } from "./prefetch.js";
+import { needsOf, spilledIdsNeeds } from "./prefetch.js";
 import type { ClusterCounts } from "./recent-counts.js";
 import {
   allFinished,

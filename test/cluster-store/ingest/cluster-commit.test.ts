@@ -268,7 +268,7 @@ t.test("a cluster of three masters with a replica each", async (t) => {
   await t.test("faults of ours are told, and answered as on one host", async (t) => {
     const broken = new TypeError("the mirror can't be read");
     const credentials = {
-      authenticatedKey: () => {
+      subscribedKey: () => {
         throw broken;
       },
     } as unknown as Credentials;
