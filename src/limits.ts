@@ -159,8 +159,8 @@ export const limits = {
   ruleStepsMax: 1_000_000,
   /** ms between two log lines on a project whose rules are over it: every verdict of it is one. */
   ruleBudgetWarnMs: MINUTE_MS,
-  /** Characters of rules whose compiled form a thread keeps, in each of two generations: a project with all the rules that it may have. */
-  compiledSourceCharactersMax: 2 * MIB,
+  /** Characters of rules whose compiled form a thread keeps: two projects with all the rules that they may have. */
+  compiledSourceCharactersMax: 4 * MIB,
   /** Projects whose compiled rules a thread keeps: some KB each. */
   compiledProjectsMax: 10_000,
 
@@ -190,7 +190,7 @@ export const limits = {
 
   // Keys, tokens and names
 
-  /** Credentials memoised by a thread: wrong ones are memoised too, so a full memo starts anew. */
+  /** Credentials memoised by a thread: wrong ones are memoised too, and those that nobody repeats go first. */
   credentialMemoMax: 10_000,
   /** Wrong account tokens of an address in a window that are answered at once: mistakes of a person. */
   failedAuthsFree: 10,

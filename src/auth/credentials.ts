@@ -3,6 +3,7 @@
  * plane's revision, so a rotated key or revoked token is refused from the next request on, in every thread and process.
  */
 
+import { LRUCache } from "lru-cache";
 import type { Account, AccountToken, KeyKind, Membership, Project, User } from "../contract/entities.js";
 import { testOutcomeOf } from "../contract/test-keys.js";
 import { type Refusal, refuse } from "../errors.js";
@@ -52,6 +53,14 @@ interface ReadKey {
   readonly untilMs: number;
 }
 
+/** What the store knows of a secret: null for one that is wrong. */
+interface Known<T> {
+  readonly found: T | null;
+}
+
+/** Guesses must not fill the memory: those that nobody repeats go first. */
+const guessesBounded = { max: limits.credentialMemoMax };
+
 /** The look-ups of one thread. An answer that is remembered costs a look at the revision and no other read of the store. */
 export class Credentials {
   readonly #store: Store;
@@ -60,8 +69,8 @@ export class Credentials {
   #revision = -1;
   /** What was asked for last, by kind: reads and batches come mixed. */
   readonly #latest: Readonly<Record<KeyKind, LatestKey>> = { site: new LatestKey(), private: new LatestKey() };
-  readonly #keys = new Map<string, ReadKey | null>();
-  readonly #tokenHolders = new Map<string, TokenHolder | null>();
+  readonly #keys = new LRUCache<string, Known<ReadKey>>(guessesBounded);
+  readonly #tokenHolders = new LRUCache<string, Known<TokenHolder>>(guessesBounded);
 
   /** `revision` tells the control plane's revision of now; read from the store each time unless the caller knows better. */
   constructor(store: Store, revision: () => number = () => readRevision(store), now: () => number = Date.now) {
@@ -77,13 +86,13 @@ export class Credentials {
     // A key that comes again and again is compared faster than it is hashed, which each request's new string would have to be.
     const latest = this.#latest[kind];
     if (latest.is(key)) return this.#holderOf(latest.read);
-    let read = this.#keys.get(key);
-    if (read === undefined) {
-      read = this.#readKey(kind, key);
-      remember(this.#keys, key, read);
+    let known = this.#keys.get(key);
+    if (known === undefined) {
+      known = { found: this.#readKey(kind, key) };
+      this.#keys.set(key, known);
     }
-    latest.set(key, read);
-    return this.#holderOf(read);
+    latest.set(key, known.found);
+    return this.#holderOf(known.found);
   }
 
   /** The holder of a valid key whose account has an active subscription, or why there is none: `unauthenticated`, `noActiveSubscription`. */
@@ -106,12 +115,12 @@ export class Credentials {
   tokenHolder(secret: string): TokenHolder | null {
     if (secret.length === 0 || secret.length > secretCharactersMax) return null;
     this.#refresh();
-    let holder = this.#tokenHolders.get(secret);
-    if (holder === undefined) {
-      holder = this.#readTokenHolder(secret);
-      remember(this.#tokenHolders, secret, holder);
+    let known = this.#tokenHolders.get(secret);
+    if (known === undefined) {
+      known = { found: this.#readTokenHolder(secret) };
+      this.#tokenHolders.set(secret, known);
     }
-    return holder;
+    return known.found;
   }
 
   #refresh(): void {
@@ -181,9 +190,3 @@ class LatestKey {
 /** UTF-8 has at most three bytes for a character of JavaScript. */
 const newKeyBytes = (): Buffer => Buffer.alloc(3 * secretCharactersMax);
 const guessed = newKeyBytes();
-
-/** Guesses must not fill the memory: a full memo starts anew. */
-function remember<V>(memo: Map<string, V>, key: string, value: V): void {
-  if (memo.size >= limits.credentialMemoMax) memo.clear();
-  memo.set(key, value);
-}

@@ -3,6 +3,7 @@
  * Nothing that is judged depends on it.
  */
 
+import { LRUCache } from "lru-cache";
 import { limits } from "../limits.js";
 import { recordControlPlane } from "../store/control-plane-changes.js";
 import type { Store } from "../store/store.js";
@@ -13,7 +14,7 @@ export class TokenUses {
   readonly #now: () => number;
   readonly #onFailure: (error: unknown) => void;
   /** When this thread last recorded a use of a token. */
-  readonly #recorded = new Map<number, number>();
+  readonly #recorded = new LRUCache<number, number>({ max: limits.credentialMemoMax });
   #pending = new Map<number, number>();
   #writing: Promise<void> | null = null;
 
@@ -29,7 +30,6 @@ export class TokenUses {
     const nowMs = this.#now();
     const recordedMs = this.#recorded.get(tokenId);
     if (recordedMs !== undefined && nowMs - recordedMs < this.#everyMs && nowMs >= recordedMs) return;
-    if (this.#recorded.size >= limits.credentialMemoMax) this.#recorded.clear();
     this.#recorded.set(tokenId, nowMs);
     this.#pending.set(tokenId, nowMs);
     this.#writing ??= this.#write();

@@ -5,6 +5,7 @@
  */
 import crypto, { createHmac, pbkdf2, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
+import { LRUCache } from "lru-cache";
 
 /** What is signed with the first puzzle of a challenge beside its own parameters; it comes back with the solution. */
 export interface PuzzleData {
@@ -280,13 +281,11 @@ interface PaddedKey {
 }
 
 /** Of the keys that were used last. */
-const paddedKeys = new Map<string, PaddedKey>();
-const paddedKeysMax = 64;
+const paddedKeys = new LRUCache<string, PaddedKey>({ max: 64 });
 
 function paddedKey(key: string): PaddedKey {
   const known = paddedKeys.get(key);
   if (known !== undefined) return known;
-  if (paddedKeys.size >= paddedKeysMax) paddedKeys.clear();
   const padded = (pad: number): Buffer => {
     const bytes = Buffer.alloc(blockBytes + 32);
     for (let at = 0; at < blockBytes; at++) bytes[at] = key.charCodeAt(at) ^ pad;

@@ -4,6 +4,7 @@
  * tokens, and nobody without the key can guess or make one. The first report makes the session under this token.
  */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import { limits } from "../limits.js";
 import { encodeSessionToken, mintSessionToken, tokenBytes } from "./session-token.js";
 
@@ -48,15 +49,13 @@ export function isIssuedToken(issuer: TokenIssuer, token: Buffer, nowMs: number)
 }
 
 /** Keys by what they are derived from; few projects issue tokens at once. */
-const keys = new Map<string, Buffer>();
-const keysMax = 1000;
+const keys = new LRUCache<string, Buffer>({ max: 1000 });
 
 function keyOf({ id, privateKeyHash }: TokenIssuer): Buffer | null {
   if (privateKeyHash === null || privateKeyHash === undefined) return null;
   const name = `${id} ${privateKeyHash}`;
   let key = keys.get(name);
   if (key === undefined) {
-    if (keys.size >= keysMax) keys.clear();
     key = createHmac("sha256", privateKeyHash).update(`verdictd session tokens ${id}`).digest().subarray(0, blockBytes);
     keys.set(name, key);
   }

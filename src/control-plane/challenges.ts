@@ -1,4 +1,5 @@
 /** verdictd's own challenges: issued without storing anything, and accepted once when solved. The session's record stores the pass. */
+import { LRUCache } from "lru-cache";
 import type { ChallengeCause } from "../challenge/challenging-rules.js";
 import { bandAtPass, isRefusedBand, networkMark, userAgentHash } from "../challenge/clearance.js";
 import { checkSolution, makePuzzles, type Puzzle, type PuzzleKeys, puzzleKeys } from "../challenge/puzzle.js";
@@ -62,7 +63,7 @@ export interface IssuedChallenge {
 export class Challenges {
   readonly #options: ChallengesOptions;
   /** Of the projects that asked last; by the secret that they are made of. */
-  readonly #keys = new Map<string, PuzzleKeys>();
+  readonly #keys = new LRUCache<string, PuzzleKeys>({ max: limits.credentialMemoMax });
   readonly #making = new Shares();
 
   constructor(options: ChallengesOptions) {
@@ -172,7 +173,6 @@ export class Challenges {
     const secret = privateKeyHash ?? "";
     let keys = this.#keys.get(secret);
     if (keys === undefined) {
-      if (this.#keys.size >= limits.credentialMemoMax) this.#keys.clear();
       keys = puzzleKeys(secret);
       this.#keys.set(secret, keys);
     }

@@ -2,6 +2,7 @@
  * Exceptions of a project: sessions, addresses, user agents and agents that are let through until a time, before any rule is asked. Few and short-lived, so
  * they are configuration: changes take effect at once, on every node, and are logged. Expired ones, and those of sessions that are gone, are erased.
  */
+import { LRUCache } from "lru-cache";
 import type { AuditValues } from "../contract/audit.js";
 import type { Project } from "../contract/entities.js";
 import type { Exception, ExceptionRow, ExceptionSubjectKind } from "../contract/exceptions.js";
@@ -18,11 +19,15 @@ import { findSession } from "./stored-session.js";
 /** An exception to make: its subject in the form that is compared. */
 export type NewException = Pick<Exception, "kind" | "value" | "shown" | "expiresAt" | "note" | "reference">;
 
+const perProject = { max: limits.compiledProjectsMax };
+
 /** Refuses `notFound` for an exception of another project, `conflict` for one too many. All changes are logged, without tokens of sessions. */
 export class Exceptions {
   readonly #store: Store;
   readonly #now: () => number;
-  readonly #ready = new Map<number, { readonly revision: number; readonly index: ExceptionIndex | null }>();
+  readonly #ready = new LRUCache<number, { readonly revision: number; readonly index: ExceptionIndex | null }>(
+    perProject,
+  );
 
   constructor(store: Store, now: () => number) {
     this.#store = store;
@@ -34,7 +39,6 @@ export class Exceptions {
     const memo = this.#ready.get(id);
     if (memo?.revision === settingsRevision) return memo.index;
     const index = ExceptionIndex.of(rowsOf(this.#store, id));
-    if (this.#ready.size >= limits.compiledProjectsMax) this.#ready.clear();
     this.#ready.set(id, { revision: settingsRevision, index });
     return index;
   }

@@ -2,6 +2,7 @@
  * Says whether a host is one of a project's own, for signatures: one that was made for another site counts for nothing here, whatever `Host` a visitor
  * sends. One for each thread that judges requests.
  */
+import { LRUCache } from "lru-cache";
 import { canonicalHost } from "../contract/host.js";
 import type { ProjectSettings } from "../contract/session.js";
 import { limits } from "../limits.js";
@@ -19,7 +20,7 @@ export class ProjectHosts {
   readonly #work: LongWork;
   readonly #now: () => number;
   readonly #onFailure: (error: unknown) => void;
-  readonly #reported = new Map<number, ReportedHosts>();
+  readonly #reported = new LRUCache<number, ReportedHosts>({ max: limits.compiledProjectsMax });
   readonly #reading = new Map<number, Promise<ReportedHosts>>();
 
   constructor(
@@ -58,7 +59,6 @@ export class ProjectHosts {
       })
       .then((reported) => {
         this.#reading.delete(id);
-        if (this.#reported.size >= limits.compiledProjectsMax) this.#reported.clear();
         this.#reported.set(id, reported);
         return reported;
       });

@@ -1,4 +1,5 @@
 /** Rules of a project. They are stored as source, compiled on save for the check, and compiled once per revision for evaluation. */
+import { LRUCache } from "lru-cache";
 import { type AuditValues, accountOfServer } from "../contract/audit.js";
 import type { Project, Rule } from "../contract/entities.js";
 import type { ProjectSettings } from "../contract/session.js";
@@ -82,7 +83,9 @@ export class Rules {
   readonly #store: Store;
   readonly #now: () => number;
   readonly #compiled = new CompileMemo();
-  readonly #ready = new Map<number, { revision: number; untilMs: number; rules: readonly ReadyRule[] }>();
+  readonly #ready = new LRUCache<number, { revision: number; untilMs: number; rules: readonly ReadyRule[] }>({
+    max: limits.compiledProjectsMax,
+  });
 
   constructor(store: Store, now: () => number) {
     this.#store = store;
@@ -158,7 +161,6 @@ export class Rules {
     const stored = this.list(project.id).filter((rule) => !isExpired(rule, nowMs));
     const rules = orderRules(stored.flatMap((rule) => this.#readyRule(rule)));
     const untilMs = Math.min(...rules.map(({ expiresAtMs = Number.POSITIVE_INFINITY }) => expiresAtMs));
-    if (this.#ready.size >= limits.compiledProjectsMax) this.#ready.clear();
     this.#ready.set(project.id, { revision: project.rulesRevision, untilMs, rules });
     return rules;
   }

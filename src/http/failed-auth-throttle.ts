@@ -2,6 +2,7 @@
  * Slows down guessing of account tokens: after some wrong tokens from an address (IPv6: a /64), each further wrong one is answered later. Right tokens
  * are never delayed, so nobody behind the same address is locked out. The data plane does not use this.
  */
+import { LRUCache } from "lru-cache";
 import { limits } from "../limits.js";
 import { subscriberNetwork } from "../net/network.js";
 
@@ -12,8 +13,8 @@ interface FailedAuths {
 
 /** One per HTTP thread; each thread counts separately. */
 export class FailedAuthThrottle {
-  /** By source, ordered by last failure, the oldest first. */
-  readonly #bySource = new Map<string, FailedAuths>();
+  /** By source. They must not fill the memory: beyond the bound, only the one with the oldest failure is forgotten. */
+  readonly #bySource = new LRUCache<string, FailedAuths>({ max: limits.failedAuthAddressesMax });
   #held = 0;
 
   /** Counts a wrong token from this address. Returns the delay of the answer, ms; usually 0. */
@@ -23,10 +24,7 @@ export class FailedAuthThrottle {
     if (failed === undefined || nowMs - failed.sinceMs >= limits.failedAuthWindowMs || nowMs < failed.sinceMs) {
       failed = { count: 0, sinceMs: nowMs };
     }
-    // Sources must not fill the memory: beyond the bound, only the one with the oldest failure is forgotten.
-    this.#bySource.delete(source);
     this.#bySource.set(source, failed);
-    if (this.#bySource.size > limits.failedAuthAddressesMax) this.#bySource.delete(this.#bySource.keys().next().value!);
     failed.count++;
     return failed.count > limits.failedAuthsFree && this.#held < limits.failedAuthsHeldMax
       ? limits.failedAuthDelayMs

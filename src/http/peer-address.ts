@@ -1,5 +1,7 @@
 /** The peer's address as text. Making it costs more than anything else of a small request, so recent ones are cached. */
+
 import type { HttpResponse } from "uWebSockets.js";
+import { LRUCache } from "lru-cache";
 
 const keptMax = 10_000;
 const ipv4Bytes = 4;
@@ -7,7 +9,7 @@ const ipv4Bytes = 4;
 /** One per HTTP thread; it forgets addresses to stay small. */
 export class PeerAddresses {
   /** IPv4 addresses as text, by their number. */
-  readonly #texts = new Map<number, string>();
+  readonly #texts = new LRUCache<number, string>({ max: keptMax });
 
   /** The peer's address; call in the synchronous callback. */
   of(res: HttpResponse): string {
@@ -17,7 +19,6 @@ export class PeerAddresses {
     const known = this.#texts.get(number);
     if (known !== undefined) return known;
     const text = new Uint8Array(address).join(".");
-    if (this.#texts.size >= keptMax) this.#texts.clear();
     this.#texts.set(number, text);
     return text;
   }

@@ -11,6 +11,7 @@
  * | 16 | f64 server clock, ms                                                                            |
  * | 24 | own texts, block, body; texts are joined by line feeds; one inside a text becomes a space                |
  */
+import { LRUCache } from "lru-cache";
 import {
   batchHeaders,
   type HeaderFacts,
@@ -69,14 +70,13 @@ function blockBytes({ siteKey, facts }: UnscoredRequest): Buffer {
 
 /** The recent header blocks, encoded once and not once per batch. Shared by all frames of a thread. */
 export class HeaderBlocks {
-  readonly #byAgent = new Map<string, HeaderBlock>();
+  readonly #byAgent = new LRUCache<string, HeaderBlock>({ max: blocksMax });
 
   /** Returns the request's block. Only the latest of each user agent is kept. */
   of(request: UnscoredRequest): HeaderBlock {
     const { userAgent } = request.facts;
     const known = this.#byAgent.get(userAgent);
     if (known !== undefined && isOf(known, request)) return known;
-    if (this.#byAgent.size >= blocksMax) this.#byAgent.clear();
     const block = { siteKey: request.siteKey, headers: request.headers ?? request.facts, bytes: blockBytes(request) };
     this.#byAgent.set(userAgent, block);
     return block;

@@ -1,4 +1,5 @@
 /** Country and autonomous system of an address, from the table that all HTTP threads of a process share. */
+import { LRUCache } from "lru-cache";
 import type { NetworkFact } from "../contract/network-fact.js";
 import { limits } from "../limits.js";
 import { parseAddressWords } from "../net/parsed-address.js";
@@ -15,8 +16,8 @@ export class NetworkFacts {
   #table: FactTable;
   /** Of each page the number of IPv4 segments that begin before it. */
   #pages: Uint32Array;
-  /** Rows that were asked for, so that a look-up allocates nothing; begun anew when it is full. */
-  readonly #known = new Map<number, NetworkFact>();
+  /** Rows that were asked for, so that a look-up allocates nothing. */
+  readonly #known = new LRUCache<number, NetworkFact>({ max: limits.networkFactsMemoMax });
 
   /** `buffer` is a packed table (`fact-table.ts`). */
   constructor(buffer: ArrayBuffer | SharedArrayBuffer) {
@@ -43,7 +44,6 @@ export class NetworkFacts {
       asn: asn || undefined,
       asName: asName || undefined,
     });
-    if (this.#known.size >= limits.networkFactsMemoMax) this.#known.clear();
     this.#known.set(row, fact);
     return fact;
   }

@@ -3,6 +3,7 @@
  * together, off the hot path. For each subject, rule and minute the first ones become records; further ones only raise the last record's count. The
  * store keeps the tally of a minute, so the bound holds over all threads and processes.
  */
+import { LRUCache } from "lru-cache";
 import { dayMs, minuteMs } from "../contract/durations.js";
 import type { Block } from "../contract/entities.js";
 import { decodeCursor, encodeCursor, type LogPage } from "../control-plane/cursor.js";
@@ -72,11 +73,11 @@ export class Blocks {
   readonly #now: () => number;
   readonly #tallies = new Map<string, Tally>();
   /** The last tally of each recent subject. */
-  readonly #latest = new Map<string, Tally>();
+  readonly #latest = new LRUCache<string, Tally>({ max: limits.blockSubjectsMax });
   /** Tallies that have references to store. */
   readonly #referred = new Set<Tally>();
   /** Records of this day by project and network of the visitor; the one of the last record is the last. */
-  readonly #ofNetworks = new Map<string, number>();
+  readonly #ofNetworks = new LRUCache<string, number>({ max: limits.blockNetworksMax });
   #day = 0;
   readonly #ofNetworkMax: number;
   /** Challenges of this minute by project. */
@@ -116,7 +117,7 @@ export class Blocks {
       const counts = { waiting: 0, further: 0, isFull: false, latest: null, references: [], lastId: 0 };
       tally = { key, projectId, sessionToken, recordsMax, ...counts };
     }
-    this.#rememberLatest(`${projectId} ${subject.name}`, tally);
+    this.#latest.set(`${projectId} ${subject.name}`, tally);
     if (tally.isFull || tally.waiting >= tally.recordsMax) {
       tally.further++;
       return true;
@@ -175,10 +176,7 @@ export class Blocks {
   #countOfNetwork(projectId: number, network: string): void {
     if (network === "") return;
     const name = `${projectId} ${network}`;
-    const count = (this.#ofNetworks.get(name) ?? 0) + 1;
-    this.#ofNetworks.delete(name);
-    this.#ofNetworks.set(name, count);
-    if (this.#ofNetworks.size > limits.blockNetworksMax) this.#ofNetworks.delete(this.#ofNetworks.keys().next().value!);
+    this.#ofNetworks.set(name, (this.#ofNetworks.get(name) ?? 0) + 1);
   }
 
   /** Blocks that are not stored yet, with those that only raise a count. */
@@ -192,13 +190,6 @@ export class Blocks {
     let count = this.#waiting.length;
     for (const { blocks } of this.#unanswered.values()) count += blocks.length;
     return count;
-  }
-
-  #rememberLatest(name: string, tally: Tally): void {
-    if (this.#latest.get(name) === tally) return;
-    this.#latest.delete(name);
-    this.#latest.set(name, tally);
-    if (this.#latest.size > limits.blockSubjectsMax) this.#latest.delete(this.#latest.keys().next().value!);
   }
 
   /**

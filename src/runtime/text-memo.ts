@@ -1,4 +1,5 @@
 /** Memory of what visitors write, bounded in characters: copies of parts of their texts, and what is remembered by them. */
+import { LRUCache } from "lru-cache";
 import { limits } from "../limits.js";
 
 /** A copy. What is cut out of a text is a view in V8, which keeps all of that text in memory as long as it is held. */
@@ -12,16 +13,14 @@ export function ownPart(part: string, whole: string): string {
 }
 
 /**
- * What was found out of texts that visitors write. Bounded in entries and in the characters of all texts; one that is full starts anew.
- * Texts of more than `contextValueMax` characters are not kept: nobody's browser sends such.
+ * What was found out of texts that visitors write. Bounded in entries and in the characters of all texts; whose last use is
+ * longest ago go first. Texts of more than `contextValueMax` characters are not kept: nobody's browser sends such.
  */
-export class TextMemo<V> {
-  readonly #entriesMax: number;
-  readonly #values = new Map<string, V>();
-  #characters = 0;
+export class TextMemo<V extends NonNullable<unknown>> {
+  readonly #values: LRUCache<string, V>;
 
   constructor(entriesMax: number) {
-    this.#entriesMax = entriesMax;
+    this.#values = new LRUCache<string, V>({ max: entriesMax, maxSize: limits.textMemoCharactersMax });
   }
 
   get(text: string): V | undefined {
@@ -30,14 +29,10 @@ export class TextMemo<V> {
 
   set(text: string, value: V): void {
     if (text.length > limits.contextValueMax) return;
-    const isFull = this.#values.size >= this.#entriesMax || this.#characters >= limits.textMemoCharactersMax;
-    if (isFull) this.clear();
-    this.#values.set(ownText(text), value);
-    this.#characters += text.length;
+    this.#values.set(ownText(text), value, { size: Math.max(1, text.length) });
   }
 
   clear(): void {
     this.#values.clear();
-    this.#characters = 0;
   }
 }

@@ -3,6 +3,7 @@
  * thread 5 to 18 us where a verification takes 150 to 250 (measured). Results are remembered.
  */
 import { constants, createHash, verify } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import { limits } from "../limits.js";
 import type { AgentKey } from "./jwks.js";
 
@@ -16,7 +17,7 @@ export interface Verifier {
 
 /** A verifier that remembers `resultsMax` results, the least recently asked for going first. */
 export function createVerifier(resultsMax: number = limits.signatureResultsMax): Verifier {
-  const results = new Map<string, boolean | Promise<boolean>>();
+  const results = new LRUCache<string, boolean | Promise<boolean>>({ max: resultsMax });
   let active = 0;
 
   async function ask(id: string, key: AgentKey, data: Buffer, signature: Uint8Array): Promise<boolean> {
@@ -35,16 +36,10 @@ export function createVerifier(resultsMax: number = limits.signatureResultsMax):
       const data = Buffer.from(base, "utf8");
       const id = createHash("sha256").update(key.thumbprint).update(signature).update(data).digest("base64");
       const known = results.get(id);
-      if (known !== undefined) {
-        // To the end: the one that was asked for longest ago goes first.
-        results.delete(id);
-        results.set(id, known);
-        return known;
-      }
+      if (known !== undefined) return known;
       if (active >= limits.signatureChecksMax) return null;
       const asked = ask(id, key, data, signature);
       results.set(id, asked);
-      if (results.size > resultsMax) results.delete(results.keys().next().value!);
       return asked;
     },
     get size() {

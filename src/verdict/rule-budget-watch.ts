@@ -1,4 +1,5 @@
 /** Tells the operator which projects have rules that exceed a verdict's budget: each verdict is counted, and a project is logged now and then. */
+import { LRUCache } from "lru-cache";
 import { limits } from "../limits.js";
 
 /** `onEach` feeds the metric, `warn` the log: at most once per project in `limits.ruleBudgetWarnMs`. */
@@ -11,7 +12,7 @@ export interface RuleBudgetWatchOptions {
 export class RuleBudgetWatch {
   readonly #options: RuleBudgetWatchOptions;
   /** When a project may be logged again, ms. */
-  readonly #quietUntilMs = new Map<number, number>();
+  readonly #quietUntilMs = new LRUCache<number, number>({ max: limits.compiledProjectsMax });
 
   constructor(options: RuleBudgetWatchOptions) {
     this.#options = options;
@@ -21,7 +22,6 @@ export class RuleBudgetWatch {
   record(projectId: number, nowMs: number): void {
     this.#options.onEach();
     if (nowMs < (this.#quietUntilMs.get(projectId) ?? 0)) return;
-    if (this.#quietUntilMs.size >= limits.compiledProjectsMax) this.#quietUntilMs.clear();
     this.#quietUntilMs.set(projectId, nowMs + limits.ruleBudgetWarnMs);
     this.#options.warn(projectId);
   }

@@ -2,6 +2,7 @@
  * Who may ask DNS next. Questions about one network can all be slow, since whoever has the network answers for its reverse zone; so a network has a share
  * of what is asked at a time and of what waits, networks take turns, and those whose questions fail have little together.
  */
+import { LRUCache } from "lru-cache";
 
 /** Bounds of all networks together. */
 export interface TurnsMax {
@@ -31,7 +32,7 @@ export class FairTurns {
   /** Those with questions; in the order of their turns. */
   readonly #networks = new Map<string, Network>();
   /** Until when a network counts as failing, ms. */
-  readonly #failing = new Map<string, number>();
+  readonly #failing = new LRUCache<string, number>({ max: failingMax });
   #active = 0;
   #waiting = 0;
 
@@ -64,12 +65,10 @@ export class FairTurns {
     if (network === undefined) return;
     network.active--;
     this.#active--;
-    this.#failing.delete(name);
     if (isFailure) {
       this.#failing.set(name, this.#max.now() + this.#max.unknownTtlMs);
-      if (this.#failing.size > failingMax) this.#failing.delete(this.#failing.keys().next().value!);
       this.#dismiss(network);
-    }
+    } else this.#failing.delete(name);
     if (network.active === 0 && network.waiting.length === 0) this.#networks.delete(name);
     this.#grantNext();
   }

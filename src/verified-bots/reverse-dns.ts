@@ -4,6 +4,7 @@
  * cache outlives a change of the catalogue. A failure is "not known", never "no".
  */
 import { Resolver } from "node:dns/promises";
+import { LRUCache } from "lru-cache";
 import { limits } from "../limits.js";
 import { canonicalAddress, parseV4, reverseName } from "../net/address-text.js";
 import { operatorNetwork } from "../net/network.js";
@@ -216,26 +217,22 @@ interface Remembered {
  * fail pushes out nothing that is known.
  */
 function createCache(entriesMax: number, now: () => number) {
-  const failures = new Map<string, Remembered>();
-  const answers = new Map<string, Remembered>();
+  const failures = new LRUCache<string, Remembered>({ max: entriesMax + 1 });
+  const answers = new LRUCache<string, Remembered>({ max: entriesMax + 1 });
   const rowsOf = ({ isKnown, unsure }: ReverseAnswer) => (isKnown && unsure.length === 0 ? answers : failures);
   return {
     get(address: string): ReverseAnswer | undefined {
       const rows = answers.has(address) ? answers : failures;
       const row = rows.get(address);
-      if (row === undefined) return undefined;
+      if (row === undefined || row.expiresAtMs > now()) return row?.answer;
       rows.delete(address);
-      if (row.expiresAtMs <= now()) return undefined;
-      rows.set(address, row);
-      return row.answer;
+      return undefined;
     },
     set(address: string, answer: ReverseAnswer, ttlMs: number): void {
       failures.delete(address);
       answers.delete(address);
       rowsOf(answer).set(ownText(address), { answer, expiresAtMs: now() + ttlMs });
-      if (failures.size + answers.size <= entriesMax) return;
-      const rows = failures.size > 0 ? failures : answers;
-      rows.delete(rows.keys().next().value!);
+      if (failures.size + answers.size > entriesMax) (failures.size > 0 ? failures : answers).pop();
     },
     size: () => failures.size + answers.size,
   };

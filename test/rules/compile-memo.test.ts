@@ -16,7 +16,7 @@ t.test("what nobody asks for any more goes, and what is in use stays", (t) => {
   const used = memo.compile("score < 6");
   const left = memo.compile("score < 7");
   const filler = (number: number): string => `path == "${String(number).padStart(1900, "0")}"`;
-  const count = Math.ceil((2.5 * limits.compiledSourceCharactersMax) / 1900);
+  const count = Math.ceil((1.1 * limits.compiledSourceCharactersMax) / 1900);
   for (let number = 0; number < count; number++) {
     memo.compile(filler(number));
     if (memo.compile("score < 6") !== used) t.fail("a source in use was compiled again");

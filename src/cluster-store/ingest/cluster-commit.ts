@@ -3,6 +3,7 @@
  * until replicas acknowledge the writes. A batch runs again if another node changed its session meanwhile, or if it needed a row that was not
  * fetched. Batches of a slow shard don't delay the others: they are postponed.
  */
+import { LRUCache } from "lru-cache";
 import { scriptCommand } from "../../cluster/cluster-client.js";
 import { ClusterError } from "../../cluster/cluster-error.js";
 import type { Outcome } from "../../cluster/operation.js";
@@ -119,7 +120,7 @@ interface Again {
 
 /** Rounds beyond the conflicts: for rows that were not foreseen, or for a batch that breaks the scoring. */
 const roundsMax = 64;
-/** How many sessions are remembered as copiers; beyond that, all are forgotten. */
+/** How many sessions are remembered as copiers. */
 const copiersMax = 20_000;
 
 const contended = refuse("unavailable", "the session is being written by others: send the batch again");
@@ -129,7 +130,7 @@ export class ClusterCommit {
   readonly #options: ClusterCommitOptions;
   readonly #writer: SessionWriter;
   /** Sessions, by `nameOfKey`, that had a batch which counted its shape unforeseen: the next batch most likely does too. */
-  readonly #copiers = new Set<string>();
+  readonly #copiers = new LRUCache<string, true>({ max: copiersMax });
 
   constructor(options: ClusterCommitOptions) {
     this.#options = options;
@@ -427,8 +428,7 @@ export class ClusterCommit {
 
   #rememberCopier(name: string): void {
     if (name === "") return;
-    if (this.#copiers.size >= copiersMax) this.#copiers.clear();
-    this.#copiers.add(name);
+    this.#copiers.set(name, true);
   }
 
   /** When a batch breaks the scoring, runs one half after the other until that batch is alone, and refuses it. */

@@ -28,7 +28,7 @@ export interface Needs {
 export function needsOf(
   credentials: Credentials,
   batches: readonly UnreadBatch[],
-  copiers: ReadonlySet<string>,
+  copiers: Pick<ReadonlySet<string>, "has">,
 ): Needs {
   const needs: Needs = { rows: new Map(), sessions: new Map(), projectIds: new Set() };
   const reads = readsInto(needs);

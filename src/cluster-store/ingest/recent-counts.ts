@@ -3,6 +3,7 @@
  * read again when it is needed and has become old, and meanwhile rises by what this thread adds. Quotas and bounds that use these counts are
  * approximate to that extent.
  */
+import { LRUCache } from "lru-cache";
 import type { ClusterClient } from "../../cluster/cluster-client.js";
 import { ClusterError } from "../../cluster/cluster-error.js";
 import { keySlot } from "../../cluster/slots.js";
@@ -25,7 +26,7 @@ const countsMax = 10_000;
 export class ClusterCounts implements RecentCounts {
   readonly #client: ClusterClient;
   readonly #now: () => number;
-  readonly #counts = new Map<string, Counted>();
+  readonly #counts = new LRUCache<string, Counted>({ max: countsMax });
 
   /** `now`: a clock that is never set back, ms. */
   constructor(client: ClusterClient, now: () => number = () => performance.now()) {
@@ -52,7 +53,6 @@ export class ClusterCounts implements RecentCounts {
   #value(name: string, freshMs: number, read: () => Promise<number>): number {
     let counted = this.#counts.get(name);
     if (counted === undefined) {
-      if (this.#counts.size >= countsMax) this.#counts.clear();
       counted = { value: 0, atMs: Number.NEGATIVE_INFINITY, reading: null };
       this.#counts.set(name, counted);
     }
