@@ -12,6 +12,7 @@ import { shippedAgentMarks } from "../../src/agent-marks/catalogue.js";
 import { type AgentMarkCatalogue, agentMarkQuestions } from "../../src/contract/agent-marks.js";
 import type { EventPayload, EventType, IngestBatch, IngestEvent } from "../../src/contract/events.js";
 import { areIngestEvents, ingestEventsMismatch } from "../../src/contract/validators.js";
+import { stepMsMax } from "../support/chromium.js";
 
 const dist = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 
@@ -47,7 +48,7 @@ export interface Site {
   /** The site is gone from the network: connections break and are refused until `comeBack`. */
   goAway(): Promise<void>;
   comeBack(): Promise<void>;
-  /** The first post, past or future, that fits. */
+  /** The first post, past or future, that fits; fails after `stepMsMax`. */
   post(fits: (post: Post) => boolean): Promise<Post>;
   /** The first event of a type, past or future, that fits. */
   event(type: EventType, fits?: (event: IngestEvent) => boolean): Promise<IngestEvent>;
@@ -84,7 +85,20 @@ export async function openSite(t: Test): Promise<Site> {
     comeBack: () => new Promise((listening) => server.listen(site.port, "127.0.0.1", listening)),
     post(fits) {
       const past = site.posts.find(fits);
-      return past ? Promise.resolve(past) : new Promise((found) => waiting.push({ fits, found }));
+      if (past) return Promise.resolve(past);
+      return new Promise((found, missing) => {
+        const timer = setTimeout(() => {
+          const seen = site.posts.map(({ batch }) => batch.events.map(({ type }) => type).join());
+          missing(new Error(`no such post within ${stepMsMax} ms, but ${JSON.stringify(seen)}`));
+        }, stepMsMax).unref();
+        waiting.push({
+          fits,
+          found(post) {
+            clearTimeout(timer);
+            found(post);
+          },
+        });
+      });
     },
     async event(type, fits = () => true) {
       const among = (post: Post) => post.batch.events.find((event) => event.type === type && fits(event));
