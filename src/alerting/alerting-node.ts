@@ -9,7 +9,7 @@ import type { Project } from "../contract/entities.js";
 import type { Incident } from "../contract/incidents.js";
 import { IncidentDetector, type ProjectMinute } from "../incidents/detector.js";
 import { limits } from "../limits.js";
-import { yieldToEventLoop } from "../runtime/yield-to-event-loop.js";
+import { LongWork } from "../runtime/long-work.js";
 import type { NodeReports, Store } from "../store/store.js";
 import { AlertCounts } from "./alert-counts.js";
 import type { Alerts } from "./alerts.js";
@@ -47,6 +47,7 @@ export class AlertingNode {
   readonly #parts: AlertingParts;
   readonly #detector: IncidentDetector;
   readonly #counts = new AlertCounts();
+  readonly #work = new LongWork();
   readonly #timers: NodeJS.Timeout[] = [];
   #ending: Promise<void> | null = null;
   #minute: number;
@@ -63,7 +64,7 @@ export class AlertingNode {
     this.#toldMinute = this.#minute;
     this.#detector = new IncidentDetector({
       hours: new StoredBaselineHours(parts.store),
-      pause: yieldToEventLoop,
+      begin: () => this.#work.begin(),
       onFailure: (error) => parts.onFailure(error, "hourly counts for baselines could not be stored"),
       nowMs: parts.now(),
     });
@@ -126,6 +127,7 @@ export class AlertingNode {
 
   /** Takes what the other nodes tell of the minute that ends, and what was late of the one before. */
   async #hear(reports: NodeReports, minute: number): Promise<void> {
+    const slices = this.#work.begin();
     for (const each of [minute - 1, minute]) {
       for (const [node, bytes] of await reports.others(each)) {
         const name = `${each} ${node}`;
@@ -134,7 +136,7 @@ export class AlertingNode {
         const { requests, matches } = await unpackReport(bytes);
         this.#detector.take(requests);
         this.#counts.add(matches, minute * minuteMs);
-        await yieldToEventLoop();
+        if (slices.isOver) await slices.next();
       }
     }
     for (const [name, each] of this.#heard) if (Math.abs(each - minute) > 2) this.#heard.delete(name);
@@ -183,6 +185,7 @@ export class AlertingNode {
   async #askAlerts(atMs: number): Promise<void> {
     const { store, alerts } = this.#parts;
     const kept = new Set<number>();
+    const slices = this.#work.begin();
     for (const projectId of store.projects.getKeys({})) {
       for (const alert of alerts.list(projectId)) {
         const { id, when, isActive } = alert;
@@ -191,7 +194,7 @@ export class AlertingNode {
         const count = this.#counts.sum(id, when.minutes, atMs);
         if (count >= when.count) await this.#fire(alert, null, count);
       }
-      await yieldToEventLoop();
+      if (slices.isOver) await slices.next();
     }
     this.#counts.keep(kept);
   }

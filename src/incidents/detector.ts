@@ -7,7 +7,7 @@ import { limits } from "../limits.js";
 import { type BaselineHours, usualCounts } from "./baseline-hours.js";
 import type { CountedRequest } from "./counted-request.js";
 import { hourlyCountMin, type OpenIncident, ProjectWatch } from "./project-watch.js";
-import type { Sliced } from "./sliced.js";
+import type { Sliced, Turns } from "./sliced.js";
 
 /** What changed in a project in a minute. */
 export interface ProjectMinute {
@@ -21,8 +21,8 @@ export interface ProjectMinute {
 /** What the detector needs of its node. */
 export interface DetectorParts {
   readonly hours: BaselineHours;
-  /** Called between slices of work. */
-  readonly pause: () => Promise<void>;
+  /** Asked for turns whenever a minute ends. */
+  readonly begin: () => Turns;
   /** Called when counts of an hour can't be stored; they are lost for baselines. */
   readonly onFailure: (error: unknown) => void;
   readonly nowMs: number;
@@ -37,9 +37,6 @@ interface Watched {
   /** Requests that came while a minute of the project is being ended; null while none is. */
   waiting: CountedRequest[] | null;
 }
-
-/** ms of work after which others get their turn. */
-const sliceMs = 4;
 
 /** `take` reports as they come, and `endMinute` once a minute. */
 export class IncidentDetector {
@@ -84,36 +81,26 @@ export class IncidentDetector {
     const hour = hourOfMinute(ended);
     const isHourOver = hourOfMinute(next) !== hour;
     const projects = [...this.#projects];
+    const turns = this.#parts.begin();
     for (const [projectId, watched] of projects) {
       const isDue = isHourOver || ended % storedEveryMinutes === projectId % storedEveryMinutes;
       if (isDue) await this.#store(projectId, hour, watched);
       const usualOf = (key: string) => this.#usual(projectId, watched, hour).get(key) ?? 0;
       const waiting: CountedRequest[] = [];
       watched.waiting = waiting;
-      const { opened, ended: over } = await this.#inSlices(watched.watch.endMinute(usualOf, next)).finally(() => {
+      const { opened, ended: over } = await inTurns(watched.watch.endMinute(usualOf, next), turns).finally(() => {
         watched.waiting = null;
       });
       for (const request of waiting) watched.watch.add(request);
       const { open } = watched.watch;
       if (open.length > 0 || over.length > 0) minutes.push({ projectId, opened, open: [...open], ended: over });
       if (!watched.watch.counts.isBusy && open.length === 0) this.#projects.delete(projectId);
-      await this.#parts.pause();
+      await turns.next();
     }
     const early = this.#early;
     this.#early = [];
     this.take(early);
     return minutes;
-  }
-
-  async #inSlices<T>(work: Sliced<T>): Promise<T> {
-    let begunAtMs = performance.now();
-    for (;;) {
-      const { done, value } = work.next();
-      if (done === true) return value;
-      if (performance.now() - begunAtMs < sliceMs) continue;
-      await this.#parts.pause();
-      begunAtMs = performance.now();
-    }
   }
 
   /** Stores the counts of the present hour, before the node stops. */
@@ -163,4 +150,12 @@ function minuteOf(atMs: number): number {
 
 function hourOfMinute(minute: number): number {
   return Math.floor((minute * minuteMs) / hourMs);
+}
+
+async function inTurns<T>(work: Sliced<T>, turns: Turns): Promise<T> {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+    if (turns.isOver) await turns.next();
+  }
 }

@@ -119,7 +119,7 @@ export function newDetector(
 ): IncidentDetector {
   return new IncidentDetector({
     hours,
-    pause: async () => pause(),
+    begin: () => ({ isOver: true, next: async () => pause() }),
     onFailure: (error) => {
       throw error;
     },
