@@ -78,7 +78,7 @@ const allowed: Record<string, readonly string[] | null> = {
   middleware: ["contract", "verdict", "client", "express", "fastify", "hono"],
   sdk: ["contract", "altcha-lib", "altcha-lib/algorithms/web/pbkdf2"],
   demo: ["contract", "sdk"],
-  console: ["contract", "rules", "verdict", "preact", "preact/hooks", "uplot"],
+  console: ["contract", "rules", "verdict", "net", "preact", "preact/hooks", "uplot"],
   docs: ["contract", "detections", "rules", "verdict", "config"],
   cli: [
     "limits",

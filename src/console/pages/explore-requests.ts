@@ -3,6 +3,7 @@
 import type { TrafficDimension } from "../../contract/traffic.js";
 import type { RequestSampleRow, RequestSamplesAnswer, TrafficAnswer } from "../../contract/traffic-answers.js";
 import { type Band, bands } from "../../contract/verdict.js";
+import { operatorNetwork } from "../../net/network.js";
 import type { Api } from "../api.js";
 import { equalTo, familyConditionOf, familyOf } from "../expression.js";
 import { byBand, type Shown, type ShownGroup, type ShownValue } from "./explore-shown.js";
@@ -155,13 +156,14 @@ function conditionOf(by: TrafficDimension | "band" | "action", value: string): s
   }
 }
 
-type SampledDimension = Exclude<TrafficDimension, "verified_bot" | "network"> | "band" | "action";
+type SampledDimension = Exclude<TrafficDimension, "verified_bot"> | "band" | "action";
 
 /** The values of a sample by dimension. */
 const sampled: Readonly<Record<SampledDimension, (row: RequestSampleRow) => readonly (string | null)[]>> = {
   band: ({ band }) => [band],
   action: ({ action }) => [action],
   path: ({ path }) => [path],
+  network: ({ ip }) => [ip === null ? null : operatorNetwork(ip)],
   ip: ({ ip }) => [ip],
   asn: ({ asn }) => [asn === null ? null : String(asn)],
   country: ({ country }) => [country],

@@ -123,7 +123,8 @@ function Incident({ of, onMute }: { readonly of: IncidentAnswer; readonly onMute
               name: `Incident ${phrase}`.slice(0, 255),
               expression,
               action: "block",
-              isActive: false,
+              // Saving it asks first, and says whom it meets.
+              isActive: true,
             })}
           >
             Draft rule

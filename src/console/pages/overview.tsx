@@ -15,7 +15,7 @@ import { FirstSteps } from "./first-steps.js";
 import { IncidentsCard } from "./incidents.js";
 import { MarksCard } from "./marks.js";
 import { type RuleMark, RuleMarks, ruleMarks } from "./rule-marks.js";
-import { answers, ofSessions, type ShownVerdicts, Tiles } from "./tiles.js";
+import { answers, ofSessions, type ShownVerdicts, stoppedPeople, Tiles } from "./tiles.js";
 
 const hour = 3600;
 const spans = {
@@ -26,6 +26,8 @@ const spans = {
 type SpanName = keyof typeof spans;
 
 const refreshMs = 15_000;
+/** Of what is made of many rows of counters. */
+const stoppedRefreshMs = 60_000;
 /** Pages of 100 sessions that the histogram is made of. */
 const histogramPages = 5;
 
@@ -87,6 +89,11 @@ function Traffic(
   const span = spans[spanName];
   const from = rows[0]?.at ?? "";
   const changes = useResource(() => api.ruleChanges(project, from, new Date().toISOString()), [api, project, from]);
+  const stopped = useResource(
+    async () => (from === "" ? undefined : await stoppedPeople(api, project, { from, seconds: span.seconds })),
+    [api, project, from, span],
+    stoppedRefreshMs,
+  );
   const marks = useMemo(() => ruleMarks(changes.value?.data ?? []), [changes.value]);
   const hasMoreMarks = changes.value?.meta.next_cursor != null;
   // Zeros say nothing of a project where nothing has happened yet.
@@ -99,7 +106,7 @@ function Traffic(
   const requests = useMemo(() => rows.map(({ requests }) => requests), [rows]);
   return (
     <>
-      {hasTraffic && <Tiles rows={rows} before={before} span={span.name} time={spanName} />}
+      {hasTraffic && <Tiles rows={rows} before={before} span={span.name} time={spanName} stopped={stopped.value} />}
       <VerdictCharts
         title="Verdicts on sessions"
         subject="session"

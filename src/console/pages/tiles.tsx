@@ -1,7 +1,9 @@
 /** The overview's figures: how much of what was judged were bots and what became of it, sessions and requests apart, each with its change. */
 import type { ComponentChildren } from "preact";
 import type { StatsRow } from "../../contract/log-answers.js";
-import type { Band } from "../../contract/verdict.js";
+import type { TrafficAnswer } from "../../contract/traffic-answers.js";
+import type { Band, VerdictSubject } from "../../contract/verdict.js";
+import type { Api } from "../api.js";
 import { type ExploreView, exploreHash } from "../explore-view.js";
 import { hashOf } from "../location.js";
 import { Card } from "../parts.js";
@@ -28,6 +30,7 @@ export const answers = (rows: readonly ShownVerdicts[]): number =>
 
 const botBands: readonly Band[] = ["definite", "confident_automated", "likely_automated"];
 const judgedBands: readonly Band[] = [...botBands, "likely_human", "verified"];
+const stoppedCondition = 'band == "likely_human" AND action in {"block", "challenge"}';
 const botCondition = 'band in {"definite", "confident_automated", "likely_automated"}';
 
 /** 0 to 1: of what had a score, or is a verified bot; null where there was nothing. */
@@ -35,6 +38,29 @@ function botShare(rows: readonly ShownVerdicts[]): number | null {
   const of = (bands: readonly Band[]) => sum(rows.flatMap(({ verdicts }) => bands.map((band) => verdicts[band])));
   const all = of(judgedBands);
   return all === 0 ? null : of(botBands) / all;
+}
+
+/** Verdicts on likely people that blocked or challenged, in a range and in the one before, as long. */
+export interface Stopped {
+  readonly now: number;
+  readonly before: number;
+}
+
+/** By subject, from the counters of traffic: the counts of stats have no bands of an action. */
+export async function stoppedPeople(
+  api: Api,
+  project: number,
+  range: { readonly from: string; readonly seconds: number },
+): Promise<Readonly<Record<VerdictSubject, Stopped>>> {
+  const to = new Date(Date.parse(range.from) + range.seconds * 1000).toISOString();
+  const compare_from = new Date(Date.parse(range.from) - range.seconds * 1000).toISOString();
+  const of = async (subject: VerdictSubject): Promise<Stopped> => {
+    const asked = { group_by: "rule", band: "likely_human", subject, limit: "200", from: range.from, to };
+    const { data, compare } = await api.traffic(project, { ...asked, compare_from, compare_to: range.from });
+    const stops = (list: TrafficAnswer["data"]) => sum(list.map(({ actions }) => actions.block + actions.challenge));
+    return { now: stops(data), before: stops(compare?.data ?? []) };
+  };
+  return { session: await of("session"), request: await of("request") };
 }
 
 /** Two groups of tiles, one for each subject, and what sites send; each tile says what it was in the range before. */
@@ -45,8 +71,10 @@ export function Tiles(properties: {
   /** Such as "24 hours". */
   readonly span: string;
   readonly time: ExploreView["time"];
+  /** Undefined until it is read. */
+  readonly stopped: Readonly<Record<VerdictSubject, Stopped>> | undefined;
 }) {
-  const { rows, before, span, time } = properties;
+  const { rows, before, span, time, stopped } = properties;
   const [sessions, sessionsBefore] = [rows.map(ofSessions), before.map(ofSessions)];
   const [requests, requestsBefore] = [rows.map(({ requests }) => requests), before.map(({ requests }) => requests)];
   const challenges = (name: "issued" | "passed" | "failed", of = rows) => sum(of.map((row) => row.challenges[name]));
@@ -75,6 +103,7 @@ export function Tiles(properties: {
               span={span}
               href={hashOf("blocks")}
             />
+            <StoppedTile of={stopped?.session} span={span} href={hashOf("blocks", undefined, { q: "likely human" })} />
           </dl>
         </Card>
         <Card title="Requests without a session">
@@ -98,6 +127,11 @@ export function Tiles(properties: {
               before={blocksOf(requestsBefore)}
               span={span}
               href={exploreHash({ expression: 'action == "block"', time, subject: "request" })}
+            />
+            <StoppedTile
+              of={stopped?.request}
+              span={span}
+              href={exploreHash({ expression: stoppedCondition, time, subject: "request" })}
             />
           </dl>
         </Card>
@@ -143,6 +177,13 @@ function Share(properties: {
       {now === null ? "none" : percent(now)}
     </Figure>
   );
+}
+
+/** Whether people are hurt: likely ones that were blocked or challenged. */
+function StoppedTile(properties: { readonly of: Stopped | undefined; readonly span: string; readonly href: string }) {
+  const { of, span, href } = properties;
+  if (of === undefined) return null;
+  return <Tile name="Likely people stopped" value={of.now} before={of.before} span={span} href={href} />;
 }
 
 const signed = (value: number): string => (value > 0 ? `+${value}` : value < 0 ? `−${-value}` : "±0");
