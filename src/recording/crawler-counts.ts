@@ -74,7 +74,7 @@ class HourOfCrawlers implements JudgedPart {
     return [...this.#operators].map(([operator, { paths, ...counts }]) => ({
       operator,
       ...counts,
-      paths: [...paths.values()].map(({ value, count }) => [value, count] as const),
+      paths: Array.from(paths.values(), ([value, { count }]) => [value, count] as const),
     }));
   }
 }

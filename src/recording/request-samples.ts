@@ -15,23 +15,28 @@ import { type ChangedRow, JudgedHours, type JudgedPart, type WriterNames } from 
 import { pathWithoutTokens } from "./path-template.js";
 import { packed, unpacked } from "./traffic-row.js";
 
-/** Rows over which the samples of an hour are spread, so that each is written in a millisecond or two. */
-const rowsOfHour = 10;
+/** Rows that the samples of an hour fill; a row that is full is not written again until samples are dropped. */
+const rowsOfHour = 20;
+/** Samples of an hour that are held and stored before those with the greatest draws are dropped, in those that count. */
+const heldMax = 1.25;
 /** The number of the row that says how many requests there were. */
 const seenRow = 255;
 
 class HourOfSamples implements JudgedPart {
   readonly #max: number;
+  readonly #rowSize: number;
   #samples: RequestSample[] = [];
   /** A draw that is not below it is too late. */
   #bound = 1;
   #seen = 0;
   #seenStored = 0;
-  readonly #changes = new Array<number>(rowsOfHour).fill(0);
-  readonly #stored = new Array<number>(rowsOfHour).fill(0);
+  /** By row. */
+  readonly #changes: number[] = [];
+  readonly #stored: number[] = [];
 
   constructor(max: number) {
     this.#max = max;
+    this.#rowSize = Math.ceil(max / rowsOfHour);
   }
 
   get size(): number {
@@ -41,16 +46,19 @@ class HourOfSamples implements JudgedPart {
   add(draw: number, sampleOf: () => RequestSample): void {
     this.#seen++;
     if (draw >= this.#bound) return;
-    const sample = sampleOf();
-    this.#samples.push(sample);
-    this.#changes[rowOf(sample)]!++;
-    if (this.#samples.length >= 2 * this.#max) this.#prune();
+    this.#change(Math.floor(this.#samples.length / this.#rowSize));
+    this.#samples.push(sampleOf());
+    if (this.#samples.length >= heldMax * this.#max + 1) this.#prune();
+  }
+
+  #change(row: number): void {
+    this.#changes[row] = (this.#changes[row] ?? 0) + 1;
   }
 
   #prune(): void {
     this.#samples = leastDraws(this.#samples, this.#max);
     this.#bound = this.#samples.at(-1)!.draw;
-    for (let row = 0; row < rowsOfHour; row++) this.#changes[row]!++;
+    for (let row = 0; row < this.#changes.length; row++) this.#change(row);
   }
 
   changed(): ChangedRow[] {
@@ -65,24 +73,20 @@ class HourOfSamples implements JudgedPart {
       };
       rows.push({ kind: "samples", number: seenRow, encode });
     }
-    for (let number = 0; number < rowsOfHour; number++) {
+    for (let number = 0; number < this.#changes.length; number++) {
       if (this.#changes[number] === this.#stored[number]) continue;
       const encode = () => {
         const changes = this.#changes[number]!;
-        const own = leastDraws(this.#samples, this.#max).filter((sample) => rowOf(sample) === number);
+        const samples = this.#samples.slice(number * this.#rowSize, (number + 1) * this.#rowSize);
         const onStored = (): void => {
           this.#stored[number] = changes;
         };
-        return { bytes: packed({ samples: own }), onStored };
+        return { bytes: packed({ samples }), onStored };
       };
       rows.push({ kind: "samples", number, encode });
     }
     return rows;
   }
-}
-
-function rowOf({ atMs }: RequestSample): number {
-  return Math.floor(atMs) % rowsOfHour;
 }
 
 function visitOf(visit: VisitFacts | undefined): Omit<VisitFacts, "evidence"> | null {

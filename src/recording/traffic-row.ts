@@ -42,13 +42,13 @@ export interface SketchedStratum extends Stratum, Omit<StratumTotals, "missed"> 
 export function trafficRowOf(strata: readonly SketchedStratum[]): TrafficRow {
   const sums = new Map<string, number>();
   for (const { sketch } of strata) {
-    for (const { value, count, missed } of sketch.values()) sums.set(value, (sums.get(value) ?? 0) + count + missed);
+    for (const [value, { count, missed }] of sketch.values()) sums.set(value, (sums.get(value) ?? 0) + count + missed);
   }
   const kept = new Set(heaviest(sums, limits.trafficValuesStored));
   if (kept.size < sums.size) {
     for (const { sketch } of strata) {
       const own = new Map<string, number>();
-      for (const { value, count, missed } of sketch.values()) own.set(value, count + missed);
+      for (const [value, { count, missed }] of sketch.values()) own.set(value, count + missed);
       for (const value of heaviest(own, limits.trafficStratumValues)) kept.add(value);
     }
   }
@@ -56,7 +56,7 @@ export function trafficRowOf(strata: readonly SketchedStratum[]): TrafficRow {
   const rows = strata.map(({ subject, band, action, total, without, counted, sketch }, index) => {
     // A value that is left out misses all of its count.
     let left = sketch.missed;
-    for (const { value, count, missed } of sketch.values()) {
+    for (const [value, { count, missed }] of sketch.values()) {
       const row = values.get(value);
       if (row === undefined) left = Math.max(left, count + missed);
       else row.push([index, count]);
@@ -66,10 +66,16 @@ export function trafficRowOf(strata: readonly SketchedStratum[]): TrafficRow {
   return { strata: rows, values: [...values.values()] };
 }
 
+/** Of equals those that came first. Sorts numbers alone: where most values came once, to order the values themselves takes milliseconds. */
 function heaviest(sums: ReadonlyMap<string, number>, count: number): Iterable<string> {
   if (sums.size <= count) return sums.keys();
-  const ordered = [...sums].sort(([one, ones], [other, others]) => others - ones || (one < other ? -1 : 1));
-  return ordered.slice(0, count).map(([value]) => value);
+  const weights = Float64Array.from(sums.values()).sort();
+  const bound = weights[weights.length - count]!;
+  let equals = count;
+  for (let index = weights.length - 1; weights[index]! > bound; index--) equals--;
+  const kept: string[] = [];
+  for (const [value, weight] of sums) if (weight > bound || (weight === bound && equals-- > 0)) kept.push(value);
+  return kept;
 }
 
 /** A row as it is stored: compressed JSON, 1 to 10 KB. */

@@ -10,10 +10,8 @@ interface Slot {
   readonly missed: number;
 }
 
-/** A value of a sketch and its count, which the true one exceeds by `missed` at most. */
-export interface SketchedValue extends Slot {
-  readonly value: string;
-}
+/** The count of a value, which the true one exceeds by `missed` at most. */
+export type SketchedCount = Readonly<Slot>;
 
 /** Values held before a prune, in slots: the more, the less often. What a count misses at most does not depend on it. */
 const heldMax = 4;
@@ -68,8 +66,8 @@ export class ValueSketch {
   }
 
   /** All values that it holds, in no order. */
-  *values(): Iterable<SketchedValue> {
-    for (const [value, slot] of this.#values) yield { value, ...slot };
+  values(): Iterable<readonly [value: string, counted: SketchedCount]> {
+    return this.#values;
   }
 
   /** Keeps as many as there are slots, in a new map: most are dropped, and taking them out one by one would cost more. */

@@ -6,6 +6,7 @@ import { TrafficReader } from "../../src/recording/traffic-reader.js";
 import { ValueSketch } from "../../src/recording/value-sketch.js";
 import { LongWork } from "../../src/runtime/long-work.js";
 import { sweep } from "../../src/store/expiry.js";
+import type { JudgedRow } from "../../src/store/judged-rows.js";
 import { hourOf } from "../../src/store/keys.js";
 import { openStore } from "../../src/store/open-store.js";
 
@@ -149,7 +150,7 @@ t.test("a sketch never counts too much, and misses a share of 1/slots at most", 
   }
   t.ok(sketch.size <= 200);
   t.ok(sketch.missed <= 30_000 / 50, `${sketch.missed}`);
-  for (const { value, count, missed } of sketch.values()) {
+  for (const [value, { count, missed }] of sketch.values()) {
     const real = truth.get(value)!;
     if (count > real || count + missed < real) t.fail(`${value}: ${count} to ${count + missed}, not ${real}`);
   }
@@ -217,6 +218,22 @@ t.test("samples are the same share of every kind of request, weighted by how man
     0,
   );
   none.onJudged({ ...facts, subject: "request" });
+});
+
+t.test("full rows of samples are not written again until samples are dropped", async (t) => {
+  let written = 0;
+  const write = async (rows: readonly JudgedRow[]) => {
+    written += rows.filter(({ kind, writer }) => kind === "samples" && writer.at(-1) !== 255).length;
+  };
+  const one = new JudgedRecords({ recorded: { judged: { write } } } as never, () => startMs, 1000);
+  const judge = async (count: number) => {
+    for (let index = 0; index < count; index++) one.onJudged(facts);
+    const before = written;
+    await one.flush();
+    return written - before;
+  };
+  t.strictSame([await judge(1000), await judge(1), await judge(60)], [20, 1, 2]);
+  t.equal(await judge(190), 26, "a quarter more than are wanted: the greatest draws are dropped");
 });
 
 t.test("crawlers are counted with their paths, impostors apart", async (t) => {
