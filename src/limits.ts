@@ -239,6 +239,9 @@ export const limits = {
   trafficValuesHeldMax: 200_000,
   /** Verdicts between two looks at how many values a thread holds: at most so many more by then, times 12. */
   trafficLookEvery: 2000,
+  /** ms that a computed verdict waits to be counted by value with those that follow, and how many wait at most: half a millisecond's work. */
+  judgedWaitMs: 20,
+  judgedWaitingMax: 200,
   /** Operators of crawlers that are counted of a project and hour, and paths of each: the five most frequent are told. */
   crawlerOperatorsMax: 500,
   crawlerPathSlots: 50,

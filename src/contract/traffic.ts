@@ -75,6 +75,6 @@ export function valuesInOrder(values: JudgedFacts["values"]): readonly string[] 
 
 /** Whoever is told of each computed verdict. */
 export interface TrafficObserver {
-  /** Called on the path of the answer: must not throw, wait or write; a few microseconds at most. */
+  /** Called between answers, for many verdicts one after another: must not throw, wait or write; a few microseconds at most. */
   onJudged(facts: JudgedFacts): void;
 }

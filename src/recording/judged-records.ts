@@ -12,12 +12,14 @@ export class JudgedRecords implements TrafficObserver {
   readonly #values: TrafficValues;
   readonly #crawlers: CrawlerCounts;
   readonly #samples: RequestSamples;
+  readonly #tell: () => void;
   #writing: Promise<void> | null = null;
   /** By `performance.now()`, which no set clock moves. */
   #dueAtMs = 0;
 
-  /** `samplesMax`: of an hour and project; 0: none. */
-  constructor(store: Pick<Store, "recorded">, now: () => number, samplesMax: number) {
+  /** `samplesMax`: of an hour and project; 0: none. `tell` reports the verdicts that were not reported yet. */
+  constructor(store: Pick<Store, "recorded">, now: () => number, samplesMax: number, tell = () => {}) {
+    this.#tell = tell;
     const names = new WriterNames();
     this.#values = new TrafficValues(store, names, now);
     this.#crawlers = new CrawlerCounts(store, names, now);
@@ -48,10 +50,12 @@ export class JudgedRecords implements TrafficObserver {
 
   /** Rows of an hour that are not stored yet, counts and samples together. */
   get unstored(): number {
+    this.#tell();
     return this.#values.unstored + this.#crawlers.unstored + this.#samples.unstored;
   }
 
   async #flush(): Promise<void> {
+    this.#tell();
     const tookMs = (await this.#values.flush()) + (await this.#crawlers.flush()) + (await this.#samples.flush());
     this.#dueAtMs = performance.now() + Math.min(limits.judgedFlushMaxMs, tookMs / limits.judgedWriteShare);
   }

@@ -48,7 +48,10 @@ export function buildAlerting(
   const reporter = new RequestReporter();
   judged.observe(reporter);
   const matcher = new AlertMatcher(alerts, () => reads.revision());
-  const report = (): ThreadReport => ({ requests: reporter.take(), matches: matcher.take() });
+  const report = (): ThreadReport => {
+    judged.tell();
+    return { requests: reporter.take(), matches: matcher.take() };
+  };
   const linkOf = (projectId: number): string => `${consoleAddress(config)}#/overview?project=${projectId}`;
   const pastMatches: PastMatches = async (project, when, range, onMatch, slices) => {
     const compiled = compileRule(when.expression);

@@ -29,8 +29,14 @@ export function buildRecording(
   const { config, log, store, meters, outages, now } = thread;
   const traffic = new TrafficCounter(store);
   const { addresses, declaredBotOf, claimOf } = visitors;
-  const judged = new JudgedTraffic({ addresses, declaredBotOf, claimOf, ipStorage: config.ipStorage });
-  const judgedRecords = new JudgedRecords(store, now, config.requestSamples);
+  const judged = new JudgedTraffic({
+    addresses,
+    declaredBotOf,
+    claimOf,
+    ipStorage: config.ipStorage,
+    onFailure: (err) => log.error({ err }, "a verdict could not be counted by value"),
+  });
+  const judgedRecords = new JudgedRecords(store, now, config.requestSamples, () => judged.tell());
   judged.observe(judgedRecords);
   if (eventLog !== null) judged.observe(eventLog);
   const blocks = new Blocks(store, now, config.httpThreads);

@@ -2,6 +2,7 @@
 import t from "tap";
 import { type JudgedFacts, singleDimensions, valuesInOrder } from "../../src/contract/traffic.js";
 import type { Verdict } from "../../src/contract/verdict.js";
+import { limits } from "../../src/limits.js";
 import { type Judged, JudgedTraffic, type JudgedTrafficSources } from "../../src/recording/judged-traffic.js";
 
 const network = { country: "DE", asn: 3320, asName: "Deutsche Telekom AG" };
@@ -33,12 +34,14 @@ function factsOf(changed: Partial<Judged>, sources: Partial<JudgedTrafficSources
     declaredBotOf: () => ({ name: "Googlebot" }),
     claimOf: () => ({ operator: "Google", category: "search" }),
     ipStorage: "full",
+    onFailure: (error) => t.error(error),
     ...sources,
   });
   const seen: JudgedFacts[] = [];
   traffic.observe({ onJudged: (facts) => seen.push(facts) });
   traffic.observe({ onJudged: (facts) => t.equal(facts, seen.at(-1), "each observer gets the same") });
   traffic.record({ ...judged, ...changed });
+  traffic.tell();
   return seen[0]!;
 }
 
@@ -101,10 +104,12 @@ t.test("what is remembered of an address is never another one's, and looked up a
     declaredBotOf: () => undefined,
     claimOf: () => undefined,
     ipStorage: "full",
+    onFailure: (error) => t.error(error),
   });
   traffic.observe({ onJudged: (facts) => seen.push(facts) });
   const ask = (ip: string, host: string, atMs: number) => {
     traffic.record({ ...judged, context: { ...judged.context, ip, host }, atMs });
+    traffic.tell();
     return seen.at(-1)!.values;
   };
   for (let round = 0; round < 2; round++) {
@@ -125,3 +130,39 @@ t.test("what is remembered of an address is never another one's, and looked up a
   t.match([again.country, ask("198.0.7.9", "a.example", 59_999).country], ["DE", "DE"]);
   t.match(ask("198.0.7.9", "a.example", 60_000).country, "FR");
 });
+
+t.test(
+  "verdicts wait for each other for milliseconds, are told in order and once, and one that fails costs no other",
+  async (t) => {
+    const failures: unknown[] = [];
+    const told: number[] = [];
+    const failing = new Error("no facts");
+    let areThree = () => {};
+    const three = new Promise<void>((resolve) => {
+      areThree = resolve;
+    });
+    const traffic = new JudgedTraffic({
+      addresses: {
+        networkOf: (ip) => {
+          if (ip === "192.0.2.2") throw failing;
+          return network;
+        },
+      },
+      declaredBotOf: () => undefined,
+      claimOf: () => undefined,
+      ipStorage: "full",
+      onFailure: (error) => failures.push(error),
+    });
+    traffic.observe({ onJudged: ({ score }) => told.push(score) === 3 && areThree() });
+    const record = (score: number, ip = "192.0.2.1") =>
+      traffic.record({ ...judged, verdict: { ...verdict, score }, context: { ...judged.context, ip } });
+    for (const score of [1, 2, 3]) record(score);
+    record(4, "192.0.2.2");
+    t.strictSame(told, [], "not on the path of the answer");
+    await three;
+    traffic.tell();
+    t.strictSame([told, failures], [[1, 2, 3], [failing]]);
+    for (let score = 5; told.length === 3; score++) record(score);
+    t.equal(told.length, 3 + limits.judgedWaitingMax, "no more wait than this");
+  },
+);
