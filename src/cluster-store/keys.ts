@@ -4,7 +4,8 @@
  */
 import { keySlot, slotsOfCluster } from "../cluster/slots.js";
 import { type JudgedKind, judgedKinds } from "../contract/traffic.js";
-import type { SessionTable } from "../store/tables.js";
+import { seenIdsKey } from "../store/keys.js";
+import { type BesideTable, besideNames, tables } from "../store/tables.js";
 
 /** What is in which row is told in `rows/row-kinds.ts`. Numbers in binary keys are big-endian, as in the store of one host. */
 export const shardCount = 256;
@@ -37,34 +38,34 @@ export function shardOfSession(sessionKey: Uint8Array): number {
 }
 
 const prefixes = (letter: string): readonly Buffer[] => shardTags.map((tag) => Buffer.from(`vd{${tag}}${letter}`));
-const sessionPrefixes = prefixes("s");
-const seenIdsPrefixes = prefixes("r");
 const idempotencyPrefixes = prefixes("i");
-const timelinePrefixes = prefixes("t");
+const ownPrefixes = Object.fromEntries(
+  (["sessions", ...besideNames] as const).map((table) => [table, prefixes(tables[table].ofSession.letter)]),
+) as Record<"sessions" | BesideTable, readonly Buffer[]>;
+
+/** A row of a session's own; `key` is the one on a single host. */
+function ownRow(table: "sessions" | BesideTable, key: Buffer): Buffer {
+  return Buffer.concat([ownPrefixes[table][shardOfSession(key)]!, key]);
+}
 
 /** The row of a session, from its `sessionKey`. */
 export function sessionRow(sessionKey: Buffer): Buffer {
-  return Buffer.concat([sessionPrefixes[shardOfSession(sessionKey)]!, sessionKey]);
+  return ownRow("sessions", sessionKey);
 }
 
 /** The row of one generation of the request ids that a session has seen. */
 export function seenIdsRow(sessionKey: Buffer, generation: 0 | 1): Buffer {
-  return Buffer.concat([seenIdsPrefixes[shardOfSession(sessionKey)]!, sessionKey, Buffer.of(generation)]);
+  return ownRow("repeats", seenIdsKey(sessionKey, generation));
 }
 
-/** By table of one host, the rows that a session has besides its record, in this order; `null` means that its rows are found in another way. */
-const rowsBeside: Record<SessionTable, ((sessionKey: Buffer) => readonly Buffer[]) | null> = {
-  sessions: null, // the record itself
-  repeats: (key) => [seenIdsRow(key, 0), seenIdsRow(key, 1)],
-  trails: (key) => [timelineRow(key)],
-  idempotency: null, // expire after a day
-  marks: null, // in a hash of the project
-  blocks: null, // in segments of the project
-};
+/** The row of a session's timeline. */
+export function timelineRow(sessionKey: Buffer): Buffer {
+  return ownRow("trails", sessionKey);
+}
 
-/** Returns all rows of a session besides its record. They are written and erased together with it. Its request ids expire with it. */
+/** Returns all rows of a session beside its record, by table. They are written and erased together with it. Its request ids expire with it. */
 export function furtherRows(sessionKey: Buffer): Buffer[] {
-  return Object.values(rowsBeside).flatMap((rowsOf) => rowsOf?.(sessionKey) ?? []);
+  return besideNames.flatMap((table) => tables[table].ofSession.own(sessionKey).map((key) => ownRow(table, key)));
 }
 
 /** Position of the shard of an `Idempotency-Key`: in a hash, and in `idempotencyKey` after two bytes of the day. */
@@ -115,11 +116,6 @@ export function judgedHourRow(projectId: number, kind: JudgedKind, hour: number)
 export function pathRows(projectId: number, part: number): readonly [head: string, even: string, odd: string] {
   const head = `vd{p${projectId}.${part}}paths`;
   return [head, `${head}:0`, `${head}:1`];
-}
-
-/** The row of a session's timeline, in the session's shard. */
-export function timelineRow(sessionKey: Buffer): Buffer {
-  return Buffer.concat([timelinePrefixes[shardOfSession(sessionKey)]!, sessionKey]);
 }
 
 /** The index of a project's sessions that have a timeline. */

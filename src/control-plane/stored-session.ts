@@ -8,11 +8,10 @@ import type { Timeline } from "../contract/timeline.js";
 import { F, newFeatures, T, unpackFeatures } from "../engines/session-features.js";
 import { type SessionKeys, sessionKey } from "../store/keys.js";
 import type { RemoteRows } from "../store/remote-sessions.js";
-import { rowKeys } from "../store/session-erasure.js";
+import { rowKeys, rowsBeside } from "../store/session-erasure.js";
 import { decodeSession } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
-import type { SessionRowKey } from "../store/table.js";
-import type { SessionTable } from "../store/tables.js";
+import { type NamingTable, type ShownRows, shownOf } from "../store/tables.js";
 
 /** What `session show` prints: the record, and what other tables hold that names the session. */
 export interface StoredSession {
@@ -31,6 +30,8 @@ export interface StoredSession {
   readonly idempotencyKeys: number;
   /** Null when none is kept. */
   readonly timeline: Timeline | null;
+  /** Of further tables, by name. */
+  readonly further: Readonly<Omit<ShownRows, "repeats" | "trails">>;
 }
 
 /**
@@ -53,45 +54,32 @@ export async function findSession(
   return key ? { projectId: key.readUInt32BE(0), token: bytes, key } : null;
 }
 
-/** What is shown of a session, by the table that it is read from; null: read from `Store.recorded`. */
-const shown = {
-  sessions: (bytes: Buffer) => {
-    const record = decodeSession(bytes);
-    if (record === null) throw new Error("the session's record can't be decoded: run `verdictd check`");
-    return {
-      recordBytes: bytes.length,
-      state: record.state,
-      idsInRecord: record.seenIds.length / 8,
-      features: namedFeatures(record.features),
-    };
-  },
-  repeats: (store: Store, _: SessionKeys, keys: readonly SessionRowKey[]) => {
-    const lengths = keys.map((key) => store.repeats.getBinary(key as Buffer)?.length ?? 0);
-    return { spilledIds: lengths.reduce((sum, length) => sum + length, 0) / 8 };
-  },
-  idempotency: (_: Store, __: SessionKeys, keys: readonly SessionRowKey[]) => ({ idempotencyKeys: keys.length }),
-  blocks: null,
-  marks: null,
-  trails: null,
-} as const satisfies Record<SessionTable, unknown>;
-
 /** Null for an unknown token. Throws for a record that can't be decoded, and rejects when the store can't be read. */
 export async function readStoredSession(store: Store, token: string): Promise<StoredSession | null> {
   const session = await findSession(store, token);
   if (session === null) return null;
   const rows = store.remoteSessions === undefined ? ownRows(store, session) : await store.remoteSessions.read(session);
   if (rows === null) return null;
-  const { idsInRecord, ...ofRecord } = shown.sessions(rows.record);
+  const { projectId } = session;
+  const { repeats, trails, ...further } = rows.beside;
+  const record = decodeSession(rows.record);
+  if (record === null) throw new Error("the session's record can't be decoded: run `verdictd check`");
+  const naming = {
+    idempotency: rows.idempotencyKeys,
+    blocks: await store.recorded.blocks.ofSession(projectId, token),
+    marks: await store.recorded.marks.find(projectId, token),
+  } satisfies Record<NamingTable, unknown>;
   return {
-    projectId: session.projectId,
-    ...ofRecord,
-    requestIds: idsInRecord + rows.spilledIds,
-    blocks: (await store.recorded.blocks.ofSession(session.projectId, token)).filter(
-      ({ action }) => action === undefined,
-    ),
-    mark: await store.recorded.marks.find(session.projectId, token),
-    idempotencyKeys: rows.idempotencyKeys,
-    timeline: await store.recorded.timelines.read(session.key),
+    projectId,
+    recordBytes: rows.record.length,
+    state: record.state,
+    features: namedFeatures(record.features),
+    requestIds: record.seenIds.length / 8 + repeats,
+    blocks: naming.blocks.filter(({ action }) => action === undefined),
+    mark: naming.marks,
+    idempotencyKeys: naming.idempotency,
+    timeline: trails,
+    further,
   };
 }
 
@@ -99,11 +87,10 @@ export async function readStoredSession(store: Store, token: string): Promise<St
 function ownRows(store: Store, session: SessionKeys): RemoteRows | null {
   const record = store.sessions.getBinary(session.key);
   if (record === undefined) return null;
-  const keysIn = (table: SessionTable): SessionRowKey[] => rowKeys(store, table, session);
   return {
     record,
-    ...shown.repeats(store, session, keysIn("repeats")),
-    ...shown.idempotency(store, session, keysIn("idempotency")),
+    beside: shownOf(rowsBeside(store, session.key)),
+    idempotencyKeys: rowKeys(store, "idempotency", session).length,
   };
 }
 

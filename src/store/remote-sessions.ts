@@ -1,13 +1,13 @@
 /** Sessions in a cluster with all their rows: to show, erase or count them. */
 import type { SessionKeys } from "./keys.js";
 import type { Retention } from "./retention.js";
-import type { SessionTable } from "./tables.js";
+import type { SessionTable, ShownRows } from "./tables.js";
 
 /** The stored rows of a session, apart from logs. */
 export interface RemoteRows {
   readonly record: Buffer;
-  /** Request ids in rows of their own. */
-  readonly spilledIds: number;
+  /** What is shown of the rows beside it. */
+  readonly beside: ShownRows;
   /** First contacts whose `Idempotency-Key` resolves to it. */
   readonly idempotencyKeys: number;
 }

@@ -38,8 +38,15 @@ export type SessionRowKey = Buffer | [number, number] | [number, string];
 
 /** Which rows belong to a session. `S`: the open tables that are read for it. */
 export type OfSession<S> =
-  /** Possible keys of a session's own rows. They are removed with it, also by the sweep. */
-  | { readonly own: (session: Uint8Array) => Buffer[] }
+  /**
+   * Possible keys of a session's own rows. They are removed with it, also by the sweep. On a cluster they lie in its shard, under `letter` and these keys.
+   * `shown`: what an operator is shown of those that there are; null of the record, which shows itself.
+   */
+  | {
+      readonly own: (session: Uint8Array) => Buffer[];
+      readonly letter: string;
+      readonly shown: ((rows: readonly never[]) => unknown) | null;
+    }
   /** Keys of rows that name a session; as many reads as there are. They expire separately. */
   | { readonly naming: (store: S, session: SessionKeys) => SessionRowKey[] }
   /** None. */

@@ -28,6 +28,21 @@ export type TableName = keyof AllTables;
 /** Tables with rows of sessions. */
 export type SessionTable = { [T in TableName]: AllTables[T]["ofSession"] extends null ? never : T }[TableName];
 
+/** Those that name sessions beside something else. */
+export type NamingTable = {
+  [T in SessionTable]: AllTables[T]["ofSession"] extends { readonly naming: unknown } ? T : never;
+}[SessionTable];
+
+/** Those with rows of a session's own beside its record. */
+export type BesideTable = Exclude<SessionTable, NamingTable | "sessions">;
+
+/** What an operator is shown of them. */
+export type ShownRows = {
+  readonly [T in BesideTable]: AllTables[T]["ofSession"] extends { readonly shown: (rows: never) => infer R }
+    ? R
+    : never;
+};
+
 /** Tables whose rows are configuration, which each node of a cluster mirrors. */
 export type MirroredTable = {
   [T in TableName]: AllTables[T]["onCluster"] extends "configuration" ? T : never;
@@ -53,6 +68,25 @@ export const tableRows: Readonly<Record<TableName, StoredTable<Tables>>> = table
 
 /** All tables, in their order. */
 export const tableNames = Object.keys(tables) as TableName[];
+
+/** Those of sessions, in their order. */
+export const sessionTableNames = tableNames.filter((name): name is SessionTable => tableRows[name].ofSession !== null);
+
+/** Those of sessions beside their record, in their order. */
+export const besideNames = sessionTableNames.filter((name): name is BesideTable => {
+  const rows = tableRows[name].ofSession;
+  return rows !== null && "own" in rows && rows.shown !== null;
+});
+
+/** What an operator is shown of a session, by the rows that it has in each table beside its record. */
+export function shownOf(rows: Readonly<Record<BesideTable, readonly unknown[]>>): ShownRows {
+  return ofBeside((name) => tables[name].ofSession.shown(rows[name] as readonly never[])) as ShownRows;
+}
+
+/** A record of something of each table of `besideNames`. */
+export function ofBeside<V>(of: (table: BesideTable) => V): Record<BesideTable, V> {
+  return Object.fromEntries(besideNames.map((table) => [table, of(table)])) as Record<BesideTable, V>;
+}
 
 /** The mirrored ones, in their order. */
 export const mirroredNames = tableNames.filter(

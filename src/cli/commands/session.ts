@@ -40,6 +40,7 @@ function view(token: string, session: StoredSession): object {
     record_bytes: session.recordBytes,
     features: session.features,
     trail: session.timeline,
+    ...session.further,
     mark: session.mark === null ? null : { as: session.mark.as, marked_at: session.mark.markedAt },
     blocks: session.blocks.map(blockRow),
   };

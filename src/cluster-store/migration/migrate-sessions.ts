@@ -7,13 +7,15 @@ import { scriptCommand } from "../../cluster/cluster-client.js";
 import type { KeyedCommand } from "../../cluster/operation.js";
 import type { RespReply } from "../../cluster/resp-parser.js";
 import { limits } from "../../limits.js";
-import { seenIdsKey, sessionKey, tokenAt } from "../../store/keys.js";
+import { sessionKey, tokenAt } from "../../store/keys.js";
 import { lastSeenMs } from "../../store/session-record.js";
 import type { Store } from "../../store/store.js";
+import { besideNames, tables } from "../../store/tables.js";
 import type { BulkClient } from "../bulk-client.js";
 import { versionBytes } from "../ingest/cluster-unit-of-work.js";
 import { furtherRows, indexRow, sessionRow, shardOfSession, shardSlots } from "../keys.js";
 import { indexedSessions } from "../sessions/indexed-sessions.js";
+import { toRowBeside } from "../sessions/rows-beside.js";
 import { eraseCommand, readCommand } from "../sessions/session-commands.js";
 import { copySession } from "./migration-scripts.js";
 
@@ -89,17 +91,13 @@ export class SessionsMigration {
     const expiresMs = (lastSeenMs(record) ?? Number.NaN) + this.#sessionMs;
     // A session that can't be decoded is copied unchanged: `check` reports it on both sides.
     if (expiresMs <= this.#fromMs) return null;
-    const seenIds = ([0, 1] as const).map((each) => this.#store.repeats.getBinary(seenIdsKey(key, each)) ?? none);
-    const further = [...seenIds, this.#timelineOf(key)];
+    const further = besideNames.flatMap((table) =>
+      tables[table].ofSession.own(key).map((row) => {
+        const value: unknown = this.#store[table].get(row);
+        return value === undefined ? none : toRowBeside(table, value);
+      }),
+    );
     return { key, record, further, expiresMs: Number.isNaN(expiresMs) ? this.#fromMs + this.#sessionMs : expiresMs };
-  }
-
-  /** Returns the session's timeline in the cluster's form: after a version. */
-  #timelineOf(key: Buffer): Buffer {
-    const timeline = this.#store.trails.get(key);
-    if (timeline === undefined) return none;
-    const text = Buffer.from(JSON.stringify(timeline));
-    return Buffer.concat([createHash("sha1").update(text).digest().subarray(0, versionBytes), text]);
   }
 
   /** Returns how many of them had to be written. */

@@ -8,7 +8,7 @@ import { keySlot } from "../../cluster/slots.js";
 import { tokenBytes } from "../../contract/session-token.js";
 import { accountOfLog, sessionKeyBytes } from "../../store/keys.js";
 import { decodeSession } from "../../store/session-record.js";
-import type { ClusterTable, tables } from "../../store/tables.js";
+import { type BesideTable, type ClusterTable, tables } from "../../store/tables.js";
 import { versionBytes } from "../ingest/cluster-unit-of-work.js";
 import { configKeys, sessionRow, shardOfSession, shardTags } from "../keys.js";
 import { readCommand } from "../sessions/session-commands.js";
@@ -33,9 +33,37 @@ const noSessionsKey = "key is no session's";
 
 const shardOfTag = new Map(shardTags.map((tag, shard) => [tag, shard]));
 
+/** A kind of rows of sessions beside their record, which live as long as it. `fault` is of their value, in the form that `read` answers. */
+function besideSession<N extends BesideTable>(of: BesideKind<N>): RowKind & { readonly name: N } {
+  const { name, rows, keyBytes, read, fault } = of;
+  return {
+    name,
+    rows,
+    copied: "sessions",
+    ask: ({ key, rest }) => {
+      const session = rest.subarray(1, 1 + sessionKeyBytes);
+      const slot = keySlot(key);
+      if (rest.length !== 1 + keyBytes) return [];
+      return [{ command: [read, key], slot }, expiryOf(key), { command: ["EXISTS", sessionRow(session)], slot }];
+    },
+    fault: ([value, leftMs, sessions], { tag, rest }) => {
+      if (sessions === undefined || shardOfSession(rest.subarray(1)) !== shardOfTag.get(tag)) return noSessionsKey;
+      if (isGone(leftMs)) return null;
+      return fault(value) ?? (sessions === 0 ? "has no session" : lifeFault(leftMs));
+    },
+  };
+}
+
+interface BesideKind<N> extends Pick<RowKind, "rows"> {
+  readonly name: N;
+  readonly keyBytes: number;
+  readonly read: "GET" | "STRLEN";
+  readonly fault: (value: RespReply | undefined) => string | null;
+}
+
 /** Kinds of rows that share a shard with its sessions, by letter. */
 const kindsOfShard = {
-  s: {
+  [tables.sessions.ofSession.letter]: {
     name: "sessions",
     rows: [
       ["vd{shard}s, project u32, token", "string", "version 8 bytes, then the record (`session-record.ts`); expires"],
@@ -44,7 +72,7 @@ const kindsOfShard = {
     ask: ({ rest }) => (rest.length === 1 + sessionKeyBytes ? [readCommand(rest.subarray(1))] : []),
     fault: sessionFault,
   },
-  r: {
+  [tables.repeats.ofSession.letter]: besideSession({
     name: "repeats",
     rows: [
       [
@@ -53,21 +81,11 @@ const kindsOfShard = {
         "sorted 8-byte hashes of request ids; expires with the session",
       ],
     ],
-    copied: "sessions",
-    ask: ({ key, rest }) => {
-      const session = rest.subarray(1, -1);
-      const slot = keySlot(key);
-      if (session.length !== sessionKeyBytes) return [];
-      return [{ command: ["STRLEN", key], slot }, expiryOf(key), { command: ["EXISTS", sessionRow(session)], slot }];
-    },
-    fault: ([length, leftMs, sessions], { tag, rest }) => {
-      if (sessions === undefined || shardOfSession(rest.subarray(1)) !== shardOfTag.get(tag)) return noSessionsKey;
-      if (isGone(leftMs)) return null;
-      if (Number(length) % 8 !== 0) return "is no list of hashes";
-      return sessions === 0 ? "has no session" : lifeFault(leftMs);
-    },
-  },
-  t: {
+    keyBytes: sessionKeyBytes + 1,
+    read: "STRLEN",
+    fault: (length) => (Number(length) % 8 === 0 ? null : "is no list of hashes"),
+  }),
+  [tables.trails.ofSession.letter]: besideSession({
     name: "trails",
     rows: [
       [
@@ -76,20 +94,10 @@ const kindsOfShard = {
         "version 8 bytes, then the session's timeline as JSON; expires as long after its last entry as a session after its last batch",
       ],
     ],
-    copied: "sessions",
-    ask: ({ key, rest }) => {
-      const session = rest.subarray(1);
-      const slot = keySlot(key);
-      if (session.length !== sessionKeyBytes) return [];
-      return [{ command: ["GET", key], slot }, expiryOf(key), { command: ["EXISTS", sessionRow(session)], slot }];
-    },
-    fault: ([value, leftMs, sessions], { tag, rest }) => {
-      if (sessions === undefined || shardOfSession(rest.subarray(1)) !== shardOfTag.get(tag)) return noSessionsKey;
-      if (isGone(leftMs)) return null;
-      if (!(value instanceof Buffer) || !isJson(value.subarray(versionBytes))) return "can't be decoded";
-      return sessions === 0 ? "has no session" : lifeFault(leftMs);
-    },
-  },
+    keyBytes: sessionKeyBytes,
+    read: "GET",
+    fault: (value) => (value instanceof Buffer && isJson(value.subarray(versionBytes)) ? null : "can't be decoded"),
+  }),
   i: {
     name: "idempotency",
     rows: [["vd{shard}i, hash 11 bytes", "string", "token minted for an `Idempotency-Key`; expires after 24 hours"]],

@@ -31,12 +31,11 @@ import { ClusterRecordedBlocks, eraseBlocks } from "../recorded/cluster-recorded
 import { scanKeys } from "../scan.js";
 import { countIndexed, rememberErasure } from "../scripts.js";
 import { isSweeper, makeRoom, sweepSessions } from "./cluster-sweep.js";
+import { countBeside, shownIn } from "./rows-beside.js";
 import { eraseCommand, readCommand } from "./session-commands.js";
 
 /** How long a sweep waits for an answer, or for replicas, before it fails: nobody waits for a sweep. */
 const sweepPatienceMs = 10_000;
-/** How many further rows of a session consist of eight-byte numbers: its seen request ids, the first ones in `furtherRows`. */
-const seenIdsRows = 2;
 
 function sum(counts: readonly RespReply[]): number {
   return counts.reduce((all: number, count) => all + Number(count), 0);
@@ -98,10 +97,7 @@ export class ClusterSessions implements RemoteSessions {
     const [reply = null] = await this.#bulk.read([readCommand(session.key)]);
     const record = recordOf(reply);
     if (record === null) return null;
-    const further = Array.isArray(reply) ? reply.slice(3) : [];
-    const seenIds = further.slice(0, seenIdsRows).map((row) => (row instanceof Buffer ? row.length : 0));
-    const spilledIds = seenIds.reduce((sum, bytes) => sum + bytes, 0) / 8;
-    return { record, spilledIds, idempotencyKeys: (await this.#namingRows([session], [reply])).length };
+    return { record, beside: shownIn(reply), idempotencyKeys: (await this.#namingRows([session], [reply])).length };
   }
 
   async #erase(sessions: readonly SessionKeys[], onLast: () => Promise<void>): Promise<Record<SessionTable, number>> {
@@ -116,16 +112,12 @@ export class ClusterSessions implements RemoteSessions {
     // Once more: a writer of a block or a mark checks after its write whether the session exists.
     const after = await this.#eraseLogs(sessions);
     // Counted by what was there: the answer to a command that erased may be lost.
-    const records = stored.map((reply) => (Array.isArray(reply) ? reply[0] : null));
-    const further = stored.map((reply) => (Array.isArray(reply) ? reply.slice(3) : []));
-    const rows = further.flatMap((each) => each.slice(0, seenIdsRows));
     return {
-      sessions: records.filter((record) => record instanceof Buffer).length,
-      repeats: rows.filter((row) => row instanceof Buffer).length,
+      sessions: stored.filter((reply) => Array.isArray(reply) && reply[0] instanceof Buffer).length,
+      ...countBeside(stored),
       idempotency: naming.length,
       blocks: before.blocks + after.blocks,
       marks: before.marks + after.marks,
-      trails: further.filter((each) => each[seenIdsRows] instanceof Buffer).length,
     };
   }
 

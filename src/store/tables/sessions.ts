@@ -20,7 +20,7 @@ import {
 import { blockKeysOf, contactsUntil, earlierContacts, keyOfBlock, namedRow } from "../naming-rows.js";
 import { expireBlocks, expireMarks, expireSessions } from "../session-expiry.js";
 import { contactKeyOf, decodeSession } from "../session-record.js";
-import { leadsTo, packedRows, record, records, recordsByBytes, type StoredTable } from "../table.js";
+import { formFault, leadsTo, packedRows, record, records, recordsByBytes, type StoredTable } from "../table.js";
 
 /** Sessions and rows about them. */
 export const sessionTables = {
@@ -33,7 +33,7 @@ export const sessionTables = {
     until: "`--session-days` after its last batch; the oldest beyond `--sessions-max` of a project",
     merge: "replaced",
     expiry: { sweep: expireSessions },
-    ofSession: { own: (session: Uint8Array) => [Buffer.from(session)] },
+    ofSession: { own: (session: Uint8Array) => [Buffer.from(session)], letter: "s", shown: null },
     onCluster: "rows",
     check: (walk, value: Buffer, key: Buffer) => {
       if (key.length !== sessionKeyBytes) return "key has another length";
@@ -53,7 +53,11 @@ export const sessionTables = {
     until: "with the session",
     merge: "replaced",
     expiry: "with its session",
-    ofSession: { own: (session: Uint8Array) => [seenIdsKey(session, 0), seenIdsKey(session, 1)] },
+    ofSession: {
+      own: (session: Uint8Array) => [seenIdsKey(session, 0), seenIdsKey(session, 1)],
+      letter: "r",
+      shown: (rows: readonly Buffer[]) => rows.reduce((bytes, { length }) => bytes + length, 0) / 8,
+    },
     onCluster: "rows",
     check: (walk, value: Buffer, key: Buffer) => {
       if (key.length !== sessionKeyBytes + 1 || value.length % 8 !== 0) return "is no list of hashes";
@@ -70,7 +74,12 @@ export const sessionTables = {
     until: "with the session; the oldest beyond `--timeline-sessions` of a project",
     merge: "replaced",
     expiry: "with its session",
-    ofSession: { own: (session: Uint8Array) => [Buffer.from(session)] },
+    ofSession: {
+      own: (session: Uint8Array) => [Buffer.from(session)],
+      letter: "t",
+      // Earlier versions stored times that are no numbers.
+      shown: ([row]: readonly Timeline[]) => (row === undefined || formFault("timeline", row) !== null ? null : row),
+    },
     onCluster: "rows",
     check: record("timeline", (walk, _: unknown, key: Buffer) =>
       walk.get("sessions", Buffer.from(key)) === undefined ? "has no session" : null,
