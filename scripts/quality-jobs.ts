@@ -1,7 +1,7 @@
 /**
  * The bench of jobs: tools, HTTP clients and people at a shop behind verdictd's middleware, each with a job, under two sets of rules (A: the bands alone, B: as
- * `protect.md` recommends). `node dist/scripts/quality-jobs.js [--only TEXT,…] [--rules A,B] [--jobs N] [--seed N] [--json FILE] [--peers]
- * [--build DIST --before] [--trace]`. Talks to loopback only; everything that it starts, it ends.
+ * `protect.md` recommends). `node dist/scripts/quality-jobs.js [--only TEXT,…] [--rules A,B,watch] [--jobs N] [--seed N] [--json FILE] [--peers]
+ * [--build DIST --before] [--trace] [--record FILE]`. Talks to loopback only; everything that it starts, it ends.
  */
 import { writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -13,6 +13,7 @@ import { jobs } from "./jobs/jobs.js";
 import { type JobOutcome, outcomeOf } from "./jobs/outcome.js";
 import { type PeerName, peers } from "./jobs/peers.js";
 import { Recordings } from "./jobs/people.js";
+import { addRecordedVisits, recordedVisit } from "./jobs/recorded-visits.js";
 import { type Shop, type ShopVisit, startShop } from "./jobs/shop.js";
 import { type JobRow, renderJobs } from "./jobs/table.js";
 import { missingProgram } from "./live/chromium.js";
@@ -43,6 +44,7 @@ function readFlags() {
       before: { type: "boolean", default: false },
       peers: { type: "boolean", default: false },
       trace: { type: "boolean", default: false },
+      record: { type: "string" },
     },
   });
   const jobsEach = Number(values.jobs);
@@ -50,23 +52,33 @@ function readFlags() {
     throw new Error("--jobs wants a whole number from 1 to 7");
   const rules = values.rules.split(",").filter((name) => name !== "");
   if (!rules.every((name): name is RuleSetName => Object.hasOwn(ruleSets, name)))
-    throw new Error("--rules wants A, B or A,B");
+    throw new Error("--rules wants some of A, B, watch");
   const seed = Number(values.seed);
   if (!Number.isInteger(seed)) throw new Error("--seed wants a whole number");
   return { ...values, rules, jobsEach, seed, parts: values.only.toLowerCase().split(",") };
 }
 
-async function runCell(cell: Cell, { shop, guarded }: Counter, ground: Ground, isTraced: boolean): Promise<JobOutcome> {
+type Flags = ReturnType<typeof readFlags>;
+
+async function runCell(
+  cell: Cell,
+  { shop, guarded }: Counter,
+  ground: Ground,
+  { trace: isTraced, record: file }: Flags,
+): Promise<JobOutcome> {
   const isPerson = cell.group === "people";
-  const visit = shop.open({ tellsPlaces: isPerson });
+  const visit = shop.open({ tellsPlaces: isPerson || cell.group === "attached" });
   const error = await cell.run(visit, ground).then(
     () => null,
     (cause: unknown) => (cause instanceof Error ? cause : new Error(String(cause))),
   );
   if (cell.mode !== "-") await pause(lastReportMs);
   const last = visit.token === null || guarded === null ? null : await guarded.verdict(visit.token);
+  const agent = visit.token === null || guarded === null ? null : await guarded.agent(visit.token);
   if (isTraced && guarded !== null) await trace(visit, guarded);
-  return outcomeOf(jobs[cell.job], visit, error, last, isPerson);
+  const outcome = outcomeOf(jobs[cell.job], visit, error, last, isPerson, agent);
+  if (file !== undefined && outcome.result === "done") addRecordedVisits(file, [recordedVisit(cell, visit.batches)]);
+  return outcome;
 }
 
 /** What was known when: each verdict with its moment, and what the session shows in the end. */
@@ -88,7 +100,7 @@ async function main(): Promise<void> {
     return flags.parts.some((part) => name.includes(part));
   });
   if (cells.length === 0) throw new Error("no row matches --only");
-  const hasPeople = cells.some(({ group }) => group === "people") && missingTraces() === null;
+  const hasPeople = cells.some(({ group }) => group === "people" || group === "attached") && missingTraces() === null;
   const display = missingProgram("Xvfb") === null ? await openDisplay() : null;
   const counters: Counter[] = [];
   const rows: JobRow[] = [];
@@ -101,7 +113,7 @@ async function main(): Promise<void> {
       counters.push({ name, guarded: null, shop: await startShop(peers[name](), counters.length) });
     }
     const ground: Ground = { display, recordings: hasPeople ? new Recordings() : null, seed: flags.seed };
-    for (const cell of cells) rows.push(await measureRow(cell, counters, ground, flags.trace));
+    for (const cell of cells) rows.push(await measureRow(cell, counters, ground, flags));
   } finally {
     await display?.close();
     for (const { shop, guarded } of counters) {
@@ -115,25 +127,20 @@ async function main(): Promise<void> {
 }
 
 /** A row of tools is run before every counter; of people not before A, whose rules B contains. */
-async function measureRow(
-  cell: Cell,
-  counters: readonly Counter[],
-  ground: Ground,
-  isTraced: boolean,
-): Promise<JobRow> {
+async function measureRow(cell: Cell, counters: readonly Counter[], ground: Ground, flags: Flags): Promise<JobRow> {
   const missing = cell.missing();
   const outcomes: Record<string, JobOutcome> = {};
   const hasB = counters.some(({ name }) => name === "B");
   const before = cell.group === "people" && hasB ? counters.filter(({ name }) => name !== "A") : counters;
   for (const counter of missing === null ? before : []) {
     const startedAt = performance.now();
-    const outcome = await runCell(cell, counter, ground, isTraced);
+    const outcome = await runCell(cell, counter, ground, flags);
     outcomes[counter.name] = outcome;
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-    const { result, band, score, stop, failure, requests, passes } = outcome;
+    const { result, band, score, stop, failure, requests, passes, agent } = outcome;
     console.error(
       `${cell.group}, ${cell.tool}, ${cell.mode}, ${cell.job}, ${counter.name}: ${result} ${failure ?? ""} ${band} ${score} ` +
-        `[${outcome.detectionIds.join(" ")}] ${requests} requests, ${passes} passes, ${JSON.stringify(stop)} ${seconds} s`,
+        `[${outcome.detectionIds.join(" ")}] ${requests} requests, ${passes} passes, ${JSON.stringify(stop)}, agent ${JSON.stringify(agent)} ${seconds} s`,
     );
   }
   return { cell, missing, outcomes };

@@ -12,8 +12,8 @@ const stepMsMax = 10_000;
 /** The job can't go on: the shop said no. */
 export class Stopped extends Error {}
 
-/** `documented`: go there, fill, click. `effort`: looks about, waits, moves along curves, types with pauses, follows links. */
-export type Manner = "documented" | "effort";
+/** `documented`: go there, fill, click. `attached`: by links where there are such. `effort`: looks about, waits, moves along curves, types with pauses, follows links. */
+export type Manner = "documented" | "attached" | "effort";
 
 /** Does all steps; rejects with `Stopped` where the shop keeps it out. A challenge that lets it on by itself is waited for, and a form sent once more. */
 export async function doInBrowser(
@@ -70,6 +70,11 @@ async function goTo(page: DrivenPage, hand: DrivenHand, path: string, visit: Sho
   const url = new URL(path, visit.url).href;
   if (manner === "documented") return page.open(url);
   const link = `a[href="${path}"]`;
+  if (manner === "attached") {
+    await page.run("document.body.innerText");
+    // Who works in a person's window does not leave a page that it is on.
+    return visit.shownPath === path ? undefined : page.click(link);
+  }
   const hasLink = await page.run(`document.querySelector(${JSON.stringify(link)}) !== null`).catch(() => false);
   if (hasLink !== true) {
     await page.open(url);
@@ -96,7 +101,8 @@ async function sendForm(
   if (manner === "effort") await pause(400);
   const button = `form[action="${path}"] button`;
   for (const [name, value] of Object.entries(fields)) {
-    if (manner === "documented") {
+    if (page.fill !== undefined) await page.fill(`#${name}`, value);
+    else if (manner === "documented") {
       await page.click(`#${name}`);
       await page.type(value, 0);
     } else {
@@ -104,7 +110,7 @@ async function sendForm(
       await hand.type(value);
     }
   }
-  const clicked = manner === "documented" ? page.click(button) : hand.click(button);
+  const clicked = manner === "effort" ? hand.click(button) : page.click(button);
   // Tools wait for the navigation that a click causes, in their own ways: the shop's word counts.
   await Promise.race([clicked, pause(stepMsMax)]);
 }

@@ -2,22 +2,28 @@
 import { missingProgram } from "../live/chromium.js";
 import type { Display } from "../live/display.js";
 import { seededRandom } from "../live/randomness.js";
+import type { AgentTool } from "../live/tools/agents/agent-tools.js";
+import { mcpAgents } from "../live/tools/agents/mcp-agents.js";
+import { packageAgents } from "../live/tools/agents/package-agents.js";
 import { chromedriverTool } from "../live/tools/chromedriver.js";
 import { type DrivenTool, packageTools } from "../live/tools/driven-tools.js";
 import { missingTraces } from "../live/traces.js";
+import { doAsAgent, doAttached, formJobs } from "./agent-jobs.js";
 import { doInBrowser, type Manner } from "./browser-jobs.js";
 import { doWithClient, type HttpClient, httpClients } from "./client-jobs.js";
 import { type JobName, jobNames, jobs } from "./jobs.js";
 import { doAsPerson, type Recordings } from "./people.js";
 import type { ShopVisit } from "./shop.js";
 
-/** Groups of the summary, with the share that each set of rules should stop; null for people, of whom none is to be stopped. */
+/** Groups of the summary, with the share that each set of rules should stop; null for people, of whom none is to be stopped; "known" where nine in ten should be named or in a bot band by the end of their first form. */
 export const groups = {
   people: { title: "people, by the operating system's input", goal: null },
   undisguised: { title: "undisguised tools, in a window and headless", goal: { A: 0.9, B: 0.9 } },
   disguised: { title: "disguised tools", goal: { A: 0.7, B: 0.9 } },
   effort: { title: "disguised, after an hour of effort (waits, curves, links)", goal: { A: 0, B: 0.5 } },
   clients: { title: "HTTP clients by default", goal: { A: 0, B: 0.9 } },
+  agents: { title: "agents' and scrapers' tools in a browser of their own", goal: "known" },
+  attached: { title: "agents' tools that attach to a person's window", goal: "known" },
   copied: { title: "HTTP clients with a browser's headers", goal: { A: 0, B: 0.9 } },
 } as const;
 
@@ -34,7 +40,7 @@ export interface Ground {
 export interface Cell {
   readonly group: GroupName;
   readonly tool: string;
-  readonly mode: "headless" | "window" | "-";
+  readonly mode: "headless" | "window" | "late" | "-";
   readonly job: JobName;
   readonly missing: () => string | null;
   /** Rejects where the job could not be done, for whatever reason. */
@@ -97,6 +103,38 @@ function personCell(browser: "chromium" | "firefox", job: JobName): Cell {
   };
 }
 
+function agentCell(tool: AgentTool, mode: "headless" | "window" | "late", job: JobName): Cell {
+  return {
+    group: mode === "late" ? "attached" : "agents",
+    tool: tool.name,
+    mode,
+    job,
+    missing: () =>
+      tool.missing() ??
+      (mode === "headless" ? null : missingProgram("Xvfb")) ??
+      (mode === "late" ? (missingProgram("xdotool") ?? missingTraces()) : null),
+    run: (visit, { display, recordings, seed }) => {
+      const random = seededRandom(seed + jobNames.indexOf(job));
+      const done =
+        mode === "late"
+          ? doAttached(tool, job, visit, display!, recordings!, random)
+          : doAsAgent(tool, job, visit, mode === "window" ? display : null, random);
+      return inTime(done, 2 * runMsMax);
+    },
+  };
+}
+
+/** Every agent in each of its modes, attached late too, with the jobs that have a form by turns. */
+function agentCells(jobsEach: number): Cell[] {
+  let next = 0;
+  const take = () =>
+    Array.from({ length: Math.min(jobsEach, formJobs.length) }, () => formJobs[next++ % formJobs.length]!);
+  return [...mcpAgents, ...packageAgents].flatMap((tool) => {
+    const modes = [...tool.modes, ...(tool.attach === null ? [] : (["late"] as const))];
+    return modes.flatMap((mode) => take().map((job) => agentCell(tool, mode, job)));
+  });
+}
+
 /** Gives each row of a group the next jobs. */
 class Turns {
   #next = 0;
@@ -120,5 +158,5 @@ export function cellsOf(jobsEach: number): Cell[] {
     httpClients.flatMap((client) => turns.take(jobsEach).map((job) => clientCell(client, job, copied))),
   );
   const people = jobNames.flatMap((job) => [personCell("chromium", job), personCell("firefox", job)]);
-  return [...people, ...documented, ...effort, ...clients];
+  return [...people, ...documented, ...effort, ...clients, ...agentCells(jobsEach)];
 }

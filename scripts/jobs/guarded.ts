@@ -1,6 +1,7 @@
 /** verdictd before the shop: a server of its own with one set of rules, and the middleware as the documentation recommends it. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { KnownAgent } from "../../src/contract/agents.js";
 import type { Visit } from "../../src/middleware/guard.js";
 import { startDemoServer } from "../live/demo-server.js";
 import type { Gate, OpenVisit } from "./shop.js";
@@ -30,8 +31,9 @@ const visits: readonly RuleOfShop[] = [
   { expression: "cookie_kept == false AND visit_pages > 5 AND NOT cleared", action: "challenge" },
 ];
 
-/** A: the bands alone. B: what `protect.md` recommends for a catalogue, which is all of it. */
+/** A: the bands alone. B: what `protect.md` recommends for a catalogue, which is all of it. "watch" stops nobody: what is known of a visit in the end. */
 export const ruleSets = {
+  watch: [],
   A: bands,
   B: [...bands, ...withoutSession, ...visits],
 } as const satisfies Record<string, readonly RuleOfShop[]>;
@@ -49,6 +51,8 @@ export interface Guarded {
   detections(
     token: string,
   ): Promise<readonly { readonly slug: string; readonly contribution: number; readonly evidence: object }[]>;
+  /** Who the session shows to be an agent; null for nobody. */
+  agent(token: string): Promise<KnownAgent | null>;
   stop(): Promise<void>;
 }
 
@@ -98,15 +102,19 @@ export function startGuarded(dist: string, set: RuleSetName, isBefore: boolean):
         );
       },
     };
+    const session = async (token: string) => {
+      const headers = { Authorization: `Bearer ${accountToken}` };
+      const answer = await fetch(`${origin}/v1/projects/${project}/sessions/${token}`, { headers });
+      return (await answer.json()) as {
+        readonly detections?: Awaited<ReturnType<Guarded["detections"]>>;
+        readonly agent?: KnownAgent | null;
+      };
+    };
     return {
       gate,
       stop,
-      async detections(token) {
-        const headers = { Authorization: `Bearer ${accountToken}` };
-        const answer = await fetch(`${origin}/v1/projects/${project}/sessions/${token}`, { headers });
-        const shown = (await answer.json()) as { readonly detections?: Awaited<ReturnType<Guarded["detections"]>> };
-        return shown.detections ?? [];
-      },
+      detections: async (token) => (await session(token)).detections ?? [],
+      agent: async (token) => (await session(token)).agent ?? null,
       async verdict(token) {
         const headers = { Authorization: `Bearer ${privateKey}` };
         const answer = await fetch(`${origin}/v1/sessions/${token}/verdict`, { headers });

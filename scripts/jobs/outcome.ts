@@ -1,5 +1,6 @@
 /** What one run of a job came to, by the shop's own word. */
 
+import type { KnownAgent } from "../../src/contract/agents.js";
 import { isDone } from "./client-jobs.js";
 import type { Step } from "./jobs.js";
 import type { ShopVisit } from "./shop.js";
@@ -23,6 +24,8 @@ export interface JobOutcome {
   readonly detectionIds: readonly number[];
   readonly passes: number;
   readonly requests: number;
+  /** The agent that the session shows: name and certainty. */
+  readonly agent: Pick<KnownAgent, "name" | "certainty"> | null;
 }
 
 /** Best first. */
@@ -43,6 +46,7 @@ export function outcomeOf(
   error: Error | null,
   last: LastVerdict | null,
   isPerson: boolean,
+  agent: KnownAgent | null,
 ): JobOutcome {
   const { judged, passes, isRefused } = visit;
   const all = [
@@ -71,5 +75,6 @@ export function outcomeOf(
     detectionIds: [...new Set(all.flatMap(({ detectionIds }) => detectionIds))].sort((one, other) => one - other),
     passes,
     requests: judged.length,
+    agent: agent === null ? null : { name: agent.name, certainty: agent.certainty },
   };
 }

@@ -98,7 +98,7 @@ export async function doAsPerson(
 }
 
 /** Down the page and up again, where the links are. */
-async function playWheelUp(hand: Hand, random: Random): Promise<void> {
+export async function playWheelUp(hand: Hand, random: Random): Promise<void> {
   await playWheel(hand, random);
   for (let notch = 0; notch < 16; notch++) {
     hand.say("click 4");
@@ -107,7 +107,7 @@ async function playWheelUp(hand: Hand, random: Random): Promise<void> {
 }
 
 /** Who missed a link clicks again. */
-async function clickOn(
+export async function clickOn(
   hand: Hand,
   visit: ShopVisit,
   id: string,

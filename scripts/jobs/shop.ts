@@ -5,6 +5,7 @@
 import { request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import express, { type Request, type Response } from "express";
+import { batchHeaders } from "../../src/contract/header-facts.js";
 import type { Band } from "../../src/contract/verdict.js";
 import type { PagePlace } from "../live/site.js";
 import { Waiters } from "../live/waiters.js";
@@ -39,8 +40,18 @@ export interface ShopVisit {
   passes: number;
   token: string | null;
   place: ShownPage | null;
+  /** Path and query of the page that was served last. */
+  shownPath: string | null;
+  /** The SDK's reports, as they came. */
+  readonly batches: RecordedBatch[];
   /** Resolves once `test` holds; asked again after every request of this visit. Rejects after `ms`. */
   until(test: (visit: ShopVisit) => boolean, what: string, ms: number): Promise<void>;
+}
+
+/** One report of the SDK, with the header lines that scoring reads. */
+export interface RecordedBatch {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 }
 
 /** A visit as a gate knows it. */
@@ -142,6 +153,8 @@ function newVisit(url: string, address: string, tellsPlaces: boolean): KnownVisi
     passes: 0,
     token: null,
     place: null,
+    shownPath: null,
+    batches: [],
     note(judged) {
       startedAt ??= performance.now();
       visit.judged.push({ atMs: Math.round(performance.now() - startedAt), ...judged });
@@ -160,6 +173,7 @@ function serve(req: Request, res: Response, { script }: Gate, visit: KnownVisit 
   const done = () => {
     if (visit === null) return;
     visit.served.add(`${req.method} ${pathname}${search}`);
+    if (req.method === "GET") visit.shownPath = pathname + search;
     visit.token = tokenOf(req) ?? visit.token;
     visit.waiters.check();
   };
@@ -178,6 +192,11 @@ function tokenOf({ headers }: IncomingMessage): string | null {
   return /service_session=(sess_[\w-]+)/.exec(headers.cookie ?? "")?.[1] ?? null;
 }
 
+function scoredHeaders({ headers }: Request): Record<string, string> {
+  const named = batchHeaders.map(({ name }) => [name, headers[name]]);
+  return Object.fromEntries(named.filter((pair): pair is [string, string] => typeof pair[1] === "string"));
+}
+
 function forward(origin: string | null, incoming: Request, response: ServerResponse, visit: KnownVisit | null): void {
   if (origin === null || visit === null) return void response.writeHead(404).end();
   bodyOf(incoming, (body) => {
@@ -185,7 +204,10 @@ function forward(origin: string | null, incoming: Request, response: ServerRespo
     const outgoing = httpRequest(origin + incoming.originalUrl, { method: incoming.method, headers }, (answer) => {
       bodyOf(answer, (answered) => {
         const status = answer.statusCode ?? 502;
-        if (incoming.path === "/v1/events") visit.reports.push(status);
+        if (incoming.path === "/v1/events") {
+          visit.reports.push(status);
+          if (status === 202) visit.batches.push({ headers: scoredHeaders(incoming), body: body.toString() });
+        }
         if (incoming.path === "/v1/challenges/solution" || incoming.path === "/v1/challenges") {
           if (status === 403) visit.isRefused = true;
           else if (status === 200 && incoming.path.endsWith("solution")) visit.passes++;

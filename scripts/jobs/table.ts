@@ -25,9 +25,13 @@ function shown(outcome: JobOutcome | undefined): string {
   return result === "failed" ? `failed: ${outcome.failure}` : result;
 }
 
+/** Who acted is named, or taken for a bot. */
+const isKnown = ({ agent, band }: JobOutcome) => agent !== null || botBands.includes(band);
+
 function bandOf(outcome: JobOutcome | undefined): string {
   if (outcome === undefined) return "";
-  return `${outcome.band} ${outcome.score}${outcome.detectionIds.length === 0 ? "" : `: ${outcome.detectionIds.join(" ")}`}`;
+  const agent = outcome.agent === null ? "" : `, ${outcome.agent.name} (${outcome.agent.certainty})`;
+  return `${outcome.band} ${outcome.score}${agent}${outcome.detectionIds.length === 0 ? "" : `: ${outcome.detectionIds.join(" ")}`}`;
 }
 
 /** Of a group under a set of rules: how many were stopped of those that took place. */
@@ -60,8 +64,14 @@ export function renderJobs(rows: readonly JobRow[], sets: readonly string[]): st
     const inBotBand = own
       .flatMap(({ outcomes }) => Object.values(outcomes))
       .filter(({ band }) => botBands.includes(band));
-    const aim = goal === null ? "0, none in a bot band" : `A ${100 * goal.A} %, B ${100 * goal.B} %`;
-    return [title, ...counts, String(inBotBand.length), aim];
+    const aim =
+      goal === "known"
+        ? "9 in 10 named or in a bot band"
+        : goal === null
+          ? "0, none in a bot band"
+          : `A ${100 * goal.A} %, B ${100 * goal.B} %`;
+    const known = own.flatMap(({ outcomes }) => Object.values(outcomes)).filter(isKnown);
+    return [title, ...counts, String(inBotBand.length), String(known.length), aim];
   });
   const all = rows.map(({ cell, missing, outcomes }) => [
     cell.group,
@@ -71,7 +81,7 @@ export function renderJobs(rows: readonly JobRow[], sets: readonly string[]): st
     ...sets.flatMap((set) => (missing === null ? [shown(outcomes[set]), bandOf(outcomes[set])] : [missing, ""])),
   ]);
   return [
-    table(["stopped before the job was done", ...sets, "ever in a bot band", "goal"], summary),
+    table(["stopped before the job was done", ...sets, "ever in a bot band", "that, or named", "goal"], summary),
     table(["group", "tool", "mode", "job", ...sets.flatMap((set) => [set, `worst band, detections (${set})`])], all),
   ].join("\n\n");
 }

@@ -24,6 +24,8 @@ export interface DrivenPage {
   click(selector: string): Promise<void>;
   /** The tool's own typing into what has the focus; `delayMs` is the tool's option. */
   type(text: string, delayMs: number): Promise<void>;
+  /** The tool's own filling of a field, where its documentation shows no clicks and keys for it. */
+  fill?(selector: string, text: string): Promise<void>;
   keyDown(key: string): Promise<void>;
   keyUp(key: string): Promise<void>;
   wheel(deltaY: number): Promise<void>;

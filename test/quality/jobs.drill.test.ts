@@ -20,7 +20,7 @@ for (const [number, set] of (["A", "B"] as const satisfies RuleSetName[]).entrie
     const run = async (job: JobName, copied: boolean) => {
       const visit = shop.open({ tellsPlaces: false });
       await doWithClient(client, jobs[job], visit, copied);
-      return outcomeOf(jobs[job], visit, null, null, false);
+      return outcomeOf(jobs[job], visit, null, null, false, null);
     };
     t.match(await run("contact", false), { result: "stopped", band: "definite", stop: { number: 1, action: "block" } });
     const form = await run("contact", true);
@@ -44,5 +44,5 @@ t.test("of verdicts in one band the lowest score is told", async (t) => {
     atMs: 0,
   }));
   const visit = { judged, passes: 0, isRefused: false } as unknown as ShopVisit;
-  t.match(outcomeOf([], visit, null, null, true), { result: "done", band: "likely_human", score: 31 });
+  t.match(outcomeOf([], visit, null, null, true, null), { result: "done", band: "likely_human", score: 31 });
 });
