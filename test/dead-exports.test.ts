@@ -1,4 +1,4 @@
-/** Holds that functions, constants and classes are exported only for other files, and for other files than tests. */
+/** Holds that functions, constants, classes and types are exported only for other files, and all but types for other files than tests. */
 import { dirname, join, normalize } from "node:path";
 import t from "tap";
 import ts from "typescript";
@@ -40,17 +40,22 @@ const reasons: Readonly<Record<string, string>> = {
 
 interface File {
   readonly exports: readonly string[];
+  /** Interfaces and types. Tests may need what a caller never has to name. */
+  readonly types: readonly string[];
   /** File and name; `*` is every name of the file. */
   readonly imports: readonly (readonly [file: string, name: string])[];
 }
 
-/** What a file exports that stays when types are erased, and what it takes from files of the project. */
+/** What a file exports, and what it takes from files of the project. */
 function read(path: string, text: string): File {
   const source = parsed(path, text);
   const exports: string[] = [];
+  const types: string[] = [];
   const imports: [string, string][] = [];
   for (const statement of source.statements) {
     if (isExported(statement)) exports.push(...valuesOf(statement, source));
+    if (isExported(statement) && (ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement)))
+      types.push(statement.name.text);
     const from = (statement as ts.ImportDeclaration | ts.ExportDeclaration).moduleSpecifier;
     if (from === undefined || !ts.isStringLiteral(from)) continue;
     for (const name of takenBy(statement)) imports.push([target(path, from.text), name]);
@@ -59,7 +64,7 @@ function read(path: string, text: string): File {
   for (const [, address] of text.matchAll(/(?:\bimport\(|new URL\()\s*["'](\.[^"']+)["']/g)) {
     imports.push([target(path, address!), "*"]);
   }
-  return { exports: [...new Set(exports)], imports };
+  return { exports: [...new Set(exports)], types, imports };
 }
 
 function valuesOf(statement: ts.Statement, source: ts.SourceFile): string[] {
@@ -103,11 +108,15 @@ function bare(path: string): string {
 }
 
 /** Exports of src/ and workers/ that none of the files takes which `counts` names, as `file name`. */
-function unused(files: ReadonlyMap<string, File>, counts: (path: string) => boolean): string[] {
+function unused(
+  files: ReadonlyMap<string, File>,
+  counts: (path: string) => boolean,
+  kind: "exports" | "types" = "exports",
+): string[] {
   const used = new Set([...files].flatMap(([path, { imports }]) => (counts(path) ? imports : [])).map(String));
-  return [...files].flatMap(([path, { exports }]) => {
+  return [...files].flatMap(([path, { [kind]: names }]) => {
     if (!/^(src|workers)\//.test(path) || entries.includes(path) || used.has(`${bare(path)},*`)) return [];
-    return exports.filter((name) => !used.has(`${bare(path)},${name}`)).map((name) => `${path} ${name}`);
+    return names.filter((name) => !used.has(`${bare(path)},${name}`)).map((name) => `${path} ${name}`);
   });
 }
 
@@ -124,6 +133,11 @@ t.test("what is exported is imported by another file, or says why tests do", asy
     [],
     "not even tests import these",
   );
+  t.same(
+    unused(files, () => true, "types"),
+    [],
+    "no file imports these types",
+  );
 });
 
 t.test("what no file imports is found", async (t) => {
@@ -132,9 +146,10 @@ export function called(): void {}
 export function called2(): void {}
 export class Made {}
 export interface Typed {}
+export type Named = 1;
 export default 1;
 `;
-  const taking = `import one, { called as mine, type Made } from "./given.js";
+  const taking = `import one, { called as mine, type Made, type Typed } from "./given.js";
 export { kept } from "./given.js";
 import "./other.js";
 `;
@@ -150,6 +165,10 @@ import "./other.js";
   t.same(
     unused(files, (path) => path.startsWith("src/")),
     ["src/a/given.ts dropped", "src/a/given.ts called2"],
+  );
+  t.same(
+    unused(files, () => true, "types"),
+    ["src/a/given.ts Named"],
   );
   files.set("bench/all.ts", read("bench/all.ts", `const all = await import("../src/a/given.js");`));
   t.same(

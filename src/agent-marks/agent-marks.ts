@@ -3,7 +3,7 @@ import { type AgentMarkCatalogue, agentMarkText } from "../contract/agent-marks.
 import type { KnownAgent } from "../contract/agents.js";
 
 /** Look-ups by mark in one list. */
-export interface AgentMarks {
+interface AgentMarks {
   /**
    * The agent of the first of these marks that the list knows; undefined for none. `marks` as a session keeps them: texts of `agentMarkText`,
    * joined by commas. The same frozen object each time.

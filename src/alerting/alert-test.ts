@@ -14,7 +14,7 @@ export interface TestedRange {
 }
 
 /** When an alert would have fired, ms, the earliest first. */
-export interface AlertTimes {
+interface AlertTimes {
   readonly timesMs: readonly number[];
   readonly isCut: boolean;
   readonly evaluated: number;

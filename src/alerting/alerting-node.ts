@@ -28,7 +28,7 @@ export interface AlertingObserver {
 }
 
 /** What the node needs. */
-export interface AlertingParts {
+interface AlertingParts {
   readonly store: Store;
   readonly incidents: IncidentLog;
   readonly alerts: Alerts;

@@ -10,7 +10,7 @@ interface Rows {
   readonly incident: Incident;
 }
 /** A kind of rows that belong to a project alone. */
-export type AlertingRowKind = keyof Rows;
+type AlertingRowKind = keyof Rows;
 
 /** Returns the row of a project by its id; null for none. */
 export function findRow<K extends AlertingRowKind>(
@@ -54,7 +54,7 @@ export function findDelivery(store: Store, { projectId, channelId, id }: Deliver
 }
 
 /** What a delivery is found by. */
-export type DeliveryRef = Pick<Delivery, "projectId" | "channelId" | "id">;
+type DeliveryRef = Pick<Delivery, "projectId" | "channelId" | "id">;
 
 /** Puts a delivery, and its mark while it is pending. */
 export function putDelivery(store: Store, delivery: Delivery): void {

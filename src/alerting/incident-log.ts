@@ -14,7 +14,7 @@ import { nextId, type Store } from "../store/store.js";
 import { alertingRowsOf, findRow, putRow, removeRow } from "./alerting-rows.js";
 
 /** What was written of a minute. */
-export interface IncidentChanges {
+interface IncidentChanges {
   readonly opened: readonly Incident[];
   readonly ended: readonly Incident[];
 }

@@ -3,7 +3,7 @@ import type { Channel } from "../contract/alerts.js";
 import type { IncidentAnswer } from "../contract/incidents.js";
 
 /** What an alert tells. */
-export interface AlertMessage {
+interface AlertMessage {
   /** null: a test of the channel. */
   readonly alert: { readonly id: number; readonly name: string } | null;
   readonly project: { readonly id: number; readonly name: string };

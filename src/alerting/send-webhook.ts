@@ -16,7 +16,7 @@ export interface Sent {
 }
 
 /** One message to one receiver. */
-export interface Message {
+interface Message {
   readonly url: string;
   readonly body: string;
   /** "" sends no signature. */

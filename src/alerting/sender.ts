@@ -10,7 +10,7 @@ import { findDelivery, findRow, pendingDeliveries, putDelivery } from "./alertin
 import { type Sent, sendWebhook } from "./send-webhook.js";
 
 /** What the sender needs of its node. */
-export interface SenderParts {
+interface SenderParts {
   readonly store: Store;
   readonly now: () => number;
   readonly arePrivateAllowed: boolean;

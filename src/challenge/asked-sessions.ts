@@ -26,7 +26,7 @@ export function newAskedSessions(): SharedArrayBuffer {
 }
 
 /** A batch of a session that asked: call `end` once it was answered. */
-export interface AwaitedBatch {
+interface AwaitedBatch {
   end(): void;
 }
 

@@ -34,7 +34,7 @@ export interface ChallengeCause {
 }
 
 /** Whom a verdict challenged, or who asks for a challenge. */
-export interface Challenged {
+interface Challenged {
   readonly projectId: number;
   /** null: a visitor without a session, who is known by address and user agent. */
   readonly token: string | null;

@@ -37,7 +37,7 @@ interface FurtherData {
 }
 
 /** Names and order as ALTCHA signs them: alphabetical. */
-export interface PuzzleParameters<Data = FirstData | FurtherData> {
+interface PuzzleParameters<Data = FirstData | FurtherData> {
   readonly algorithm: "PBKDF2/SHA-256";
   /** PBKDF2 iterations for each counter that is tried. */
   readonly cost: number;
@@ -154,13 +154,13 @@ function puzzleOf(
 }
 
 /** A solution that holds: its puzzles were made together, with these keys, and nothing of them was changed. */
-export interface SolvedPuzzles {
+interface SolvedPuzzles {
   /** Of the first puzzle. */
   readonly parameters: PuzzleParameters<PuzzleData & SetData>;
 }
 
 /** Why a solution is refused: not of the form, not signed by these keys, not the puzzles of one challenge in their order, not solved, too late. */
-export type PuzzleFault = "malformed" | "forged" | "mixed" | "wrong" | "expired";
+type PuzzleFault = "malformed" | "forged" | "mixed" | "wrong" | "expired";
 
 /**
  * Reads `text`, base64 of the JSON list of eight `{challenge, solution}`, and checks it in constant time where it matters. About 40 us, half of it for the JSON. Says nothing of

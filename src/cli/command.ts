@@ -12,7 +12,7 @@ export interface Positional {
 }
 
 /** What both kinds of command have: enough for help, parsing and completion. */
-export interface Command {
+interface Command {
   /** As typed: `account create`. */
   readonly name: string;
   readonly help: string;

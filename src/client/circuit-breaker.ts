@@ -17,7 +17,7 @@ export interface BreakerOptions {
 export const openMsDefault = 1000;
 
 /** Leave to call. A probe is the one call that an open breaker lets through after its time. */
-export type Pass = "normal" | "probe";
+type Pass = "normal" | "probe";
 
 /** A breaker with the clock left to its caller: `admit` before a call, then `succeed`, `fail` or `abstain` with what came of it. */
 export class CircuitBreaker {

@@ -20,7 +20,7 @@ export interface ClusterState {
 }
 
 /** What a watch needs of its node. */
-export interface ClusterWatchOptions {
+interface ClusterWatchOptions {
   /** Replicas that must acknowledge a write. */
   readonly acks: number;
   /** Looks once; never rejects. */

@@ -6,7 +6,7 @@ import { limits } from "../limits.js";
 import { loggedFault } from "./fault-line.js";
 
 /** Receives the lines: fields, then what happened. */
-export interface Lines {
+interface Lines {
   error(fields: object, what: string): void;
   info(fields: object, what: string): void;
 }

@@ -5,7 +5,7 @@ import { limits } from "../limits.js";
 import { type BulkClient, buffersOf } from "./bulk-client.js";
 
 /** Keys of one page, in no order. */
-export interface ScannedPage {
+interface ScannedPage {
   /** As the server returned them; a key may come twice while the key space grows or shrinks. */
   readonly keys: readonly Buffer[];
 }

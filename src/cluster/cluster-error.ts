@@ -37,7 +37,7 @@ export const passingCodes: ReadonlyMap<string, boolean> = new Map([
 /**
  * What happened to the command: `not-sent` and `refused` changed nothing, so the caller may repeat it; `unknown` may have run with its answer lost.
  */
-export type CommandOutcome = "not-sent" | "refused" | "unknown";
+type CommandOutcome = "not-sent" | "refused" | "unknown";
 
 /** A command without an answer. `message` is one line for operators. */
 export class ClusterError extends Error {

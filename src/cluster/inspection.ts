@@ -68,7 +68,7 @@ const noAcknowledgements =
   "no replica acknowledges writes (--store-acks 0): a failover may lose batches and changes that were answered";
 
 /** How to reach the cluster, and where to report why it takes long. */
-export interface InspectionOptions {
+interface InspectionOptions {
   readonly tls?: ClusterTls;
   readonly onWait?: ((why: string) => void) | undefined;
 }

@@ -308,7 +308,7 @@ export function environmentName(name: string): string {
 export type GivenFlags = { readonly [F in ServeFlag]?: string | undefined };
 
 /** Where an option's value comes from; the first that has it wins. */
-export type ValueSource = "flag" | "environment" | "file" | "default";
+type ValueSource = "flag" | "environment" | "file" | "default";
 
 /** One option as it is in force, for `verdictd config`. */
 export interface EffectiveOption {
@@ -321,7 +321,7 @@ export interface EffectiveOption {
 }
 
 /** A configuration, or all that is wrong with it: one line a mistake, naming flag, variable or key of the file. */
-export type ConfigResult =
+type ConfigResult =
   | { readonly config: ServeConfig; readonly effective: readonly EffectiveOption[]; readonly notes: readonly string[] }
   | { readonly mistakes: readonly string[] };
 

@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 
 /** Where Linux tells of control groups; others for tests. */
-export interface CgroupFiles {
+interface CgroupFiles {
   /** Names the groups of this process. */
   readonly membership: string;
   /** The root of version 2, or of all controllers of version 1. */

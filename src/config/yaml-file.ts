@@ -26,7 +26,7 @@ export function yamlText(value: unknown): string {
 }
 
 /** What is wrong with a text: the line, from 1, and why. */
-export interface YamlMistake {
+interface YamlMistake {
   readonly line: number;
   readonly why: string;
 }

@@ -5,7 +5,7 @@ import type { TokenRow } from "../contract/api-answers.js";
 import type { Role } from "../contract/entities.js";
 
 /** What one may do beside reading. */
-export interface Access {
+interface Access {
   /** Change what belongs to projects: rules, settings, keys, exceptions, alerts; mark and delete sessions. */
   readonly mayWrite: boolean;
   /** Why not, as a sentence; "" where one may. */

@@ -5,7 +5,7 @@ import { Table } from "./parts.js";
 import { count, shortCount } from "./words.js";
 
 /** One layer of the stack, drawn only where one of its values is above 0. */
-export interface ChartSeries {
+interface ChartSeries {
   readonly name: string;
   /** CSS custom property that holds its colour. */
   readonly color: string;
@@ -21,7 +21,7 @@ export interface ChartMark {
 }
 
 /** What is stacked on which axis, and the words around it. */
-export interface StackedBarsProperties {
+interface StackedBarsProperties {
   /** What is drawn, for readers. */
   readonly label: string;
   /** Left edge of each bar, and its width in the same unit: seconds since the epoch when `isTime`. */

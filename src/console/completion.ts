@@ -4,7 +4,7 @@ import { type ExpressionUse, type Field, fieldOf, fieldsFor, knownValues } from 
 import { lex, type Token } from "../rules/lex.js";
 
 /** One suggestion; `detail` says beside it what it means or which field it belongs to. */
-export interface Completion {
+interface Completion {
   /** What takes the place of `from` to `to` of the source. */
   readonly text: string;
   readonly detail: string;

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { type Resource, useResource, useTask } from "./resource.js";
 
 /** One page of any log of the API; `next_cursor` is null on the last one. */
-export interface LogPageAnswer<Row> {
+interface LogPageAnswer<Row> {
   readonly data: readonly Row[];
   readonly meta: { readonly next_cursor: string | null };
 }

@@ -204,7 +204,7 @@ export function Folded({ text }: { readonly text: string }) {
 }
 
 /** One column of a `Table`. `name` is its heading, and on a phone, where rows become cards, the label of its cell. */
-export interface Column<Row> {
+interface Column<Row> {
   readonly name: string;
   /** The label on a phone, where another than `name` fits. */
   readonly label?: string;

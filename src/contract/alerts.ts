@@ -8,7 +8,7 @@ type Time = string & tags.Format<"date-time">;
 export type AlertSubject = "session" | "request" | "all";
 
 /** Whenever an incident begins that is not muted. */
-export interface WhenIncident {
+interface WhenIncident {
   incident: true;
 }
 

@@ -100,7 +100,7 @@ export interface GuardSettings {
 }
 
 /** The guards and the logged-in policy, which never softens an action in the bands `definite` and `confident_automated`. */
-export interface BotSettingsAnswer extends GuardSettings {
+interface BotSettingsAnswer extends GuardSettings {
   logged_in_policy: LoggedInPolicy;
 }
 
@@ -179,7 +179,7 @@ export interface ChallengeAnswer {
 }
 
 /** Find the counter, from 0 on, whose key, derived from nonce and counter by PBKDF2, begins with `keyPrefix`. */
-export interface PuzzleAnswer {
+interface PuzzleAnswer {
   parameters: {
     algorithm: "PBKDF2/SHA-256";
     cost: Count;
@@ -219,7 +219,7 @@ export interface RotatedKeyAnswer {
 type RuleLiteral = string | number | boolean;
 
 /** A leaf of the tree: one field compared with a literal. */
-export interface RuleComparison {
+interface RuleComparison {
   type: "cmp";
   op: string;
   field: string;
@@ -227,17 +227,17 @@ export interface RuleComparison {
   value: RuleLiteral | readonly RuleLiteral[];
 }
 /** Two or more expressions joined by one operator, in the order of the source. */
-export interface RuleChain {
+interface RuleChain {
   type: "and" | "or";
   nodes: readonly RuleExpression[];
 }
 /** True where its one node is false. */
-export interface RuleNegation {
+interface RuleNegation {
   type: "not";
   node: RuleExpression;
 }
 /** A rule's compiled tree: derived from its source, never set directly. */
-export type RuleExpression = RuleComparison | RuleChain | RuleNegation;
+type RuleExpression = RuleComparison | RuleChain | RuleNegation;
 
 /** A rule as the list shows it: without the compiled tree. */
 export interface ListedRuleAnswer {
@@ -274,7 +274,7 @@ export interface RuleTestAnswer extends RuleTestRange {
 }
 
 /** Samples of requests without a session (`GET …/requests`) on which a draft rule was evaluated: of the last `hours`, or of the last day. */
-export interface TestedRequests {
+interface TestedRequests {
   evaluated: Count;
   matched: Count;
   /** For how many requests the matched ones stand. */
@@ -360,7 +360,7 @@ export interface DetectionAnswer {
 }
 
 /** `count` is the length of `data`: these lists have no pages. */
-export interface PageMeta {
+interface PageMeta {
   /** Rows of the whole list. */
   count: number & tags.Type<"uint32">;
   /** Null on the last page. */
@@ -368,7 +368,7 @@ export interface PageMeta {
 }
 
 /** How many rows the answer has. */
-export interface CountMeta {
+interface CountMeta {
   count: Count;
 }
 
@@ -397,7 +397,7 @@ export interface AgentsAnswer {
 }
 
 /** One of the operator's own lists of addresses. */
-export interface IpListRow {
+interface IpListRow {
   name: string;
   /** Addresses, ranges and networks (AS) in it. */
   count: Count;
@@ -523,7 +523,7 @@ export interface HealthAnswer {
 }
 
 /** The demo's own verdict; empty while no project has scoring enabled. */
-export type DemoVerdictAnswer = Partial<Verdict>;
+type DemoVerdictAnswer = Partial<Verdict>;
 
 /** Request bodies and answers by their names in routes and the OpenAPI document. */
 export interface ApiTypes {

@@ -200,7 +200,7 @@ export interface EventPayload {
 
 // The pattern is for readers and generated documents; `checkBatch` enforces it, because typia would compile it again for every event.
 /** ISO-8601 date and time, in UTC if it names no zone. */
-export type Timestamp = string &
+type Timestamp = string &
   Documented<"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?([Zz]|[+-][0-9]{2}(:?[0-9]{2})?)?$">;
 
 /** One event of a batch; a key beside these refuses the batch. */

@@ -51,7 +51,7 @@ export interface FiredDetection {
 }
 
 /** Outcome of one engine: a score of 1 to 99 (the lower, the stronger the evidence of a bot), or null when it abstains. */
-export interface EngineResult {
+interface EngineResult {
   readonly score: number | null;
   readonly fired: readonly FiredDetection[];
 }

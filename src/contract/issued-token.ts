@@ -9,7 +9,7 @@ import { limits } from "../limits.js";
 import { encodeSessionToken, mintSessionToken, tokenBytes } from "./session-token.js";
 
 /** The project that a token is issued for: its key is derived from what only the store knows. A rotated private key ends tokens not used yet. */
-export interface TokenIssuer {
+interface TokenIssuer {
   readonly id: number;
   readonly privateKeyHash?: string | null;
 }

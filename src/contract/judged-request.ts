@@ -77,7 +77,7 @@ export interface HeaderMemo {
 }
 
 /** A score, and everything besides the lines that it was worked out from. */
-export interface RememberedScore {
+interface RememberedScore {
   readonly method: string | undefined;
   /** As far as it counts. */
   readonly path: string;

@@ -28,7 +28,7 @@ export interface SessionsAnswer {
 }
 
 /** 1 to 99 by engine; null where it abstained. */
-export interface EngineScores {
+interface EngineScores {
   heuristics: EngineScore | null;
   js_detection: EngineScore | null;
   behavioral: EngineScore | null;

@@ -4,7 +4,7 @@
 export type Feature = "verified-bots-export";
 
 /** What one plan allows and includes. */
-export interface Plan {
+interface Plan {
   /** Accepted events a calendar month (UTC); null is unlimited. The quota is soft: it only raises a flag. */
   readonly eventsPerMonth: number | null;
   readonly features: readonly Feature[];

@@ -8,7 +8,7 @@ export type JsonSchema = { readonly [keyword: string]: unknown };
 /** The groups of the API reference, in its order. */
 export const routeTags = ["data plane", "control plane", "logs", "service"] as const;
 /** The group of a route. */
-export type RouteTag = (typeof routeTags)[number];
+type RouteTag = (typeof routeTags)[number];
 
 /** A query parameter or request header. Path parameters derive from the path. */
 export interface ParameterDoc {

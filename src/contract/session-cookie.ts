@@ -38,7 +38,7 @@ export const cookieNameForm = /^[\w!#$%&'*+.^`|~-]{1,128}$/;
 const cookieDomainForm = /^\.?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*$/i;
 
 /** How a token is put into the visitor's cookie; "" as domain means this host alone. */
-export interface SessionCookie {
+interface SessionCookie {
   readonly name: string;
   readonly domain: string;
   /** Whether the visitor came by https. */

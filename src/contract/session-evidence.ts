@@ -267,6 +267,6 @@ export interface SessionEvidence extends BrowserEvidence {
 }
 
 /** What a detection about sessions may read. */
-export type SessionEvidenceName = keyof SessionEvidence;
+type SessionEvidenceName = keyof SessionEvidence;
 /** Evidence of one session in the form for detections: undefined for what was not observed, or too little. */
 export type Evidence = { readonly [Name in SessionEvidenceName]: SessionEvidence[Name] | undefined };

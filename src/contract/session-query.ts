@@ -88,7 +88,7 @@ export interface SessionGroup {
 }
 
 /** Matched sessions over time, by when they began. */
-export interface SessionBars {
+interface SessionBars {
   bar_seconds: Count;
   /** In order, without gaps. */
   bars: { at: IsoTime; verdicts: BandCounts }[];

@@ -14,7 +14,7 @@ export interface TrafficAnswer {
 }
 
 /** Of how many verdicts. */
-export interface TrafficMeta {
+interface TrafficMeta {
   /** Verdicts that were counted. */
   total: Count;
   /** What is counted to none of the values shown, `without` among it. */

@@ -32,7 +32,7 @@ export type JudgedKind = (typeof judgedKinds)[number];
 /** All dimensions but `detection`: of these a request has one value, or none. */
 export const singleDimensions = trafficDimensions.filter((dimension) => dimension !== "detection");
 /** Such a dimension. */
-export type SingleDimension = Exclude<TrafficDimension, "detection">;
+type SingleDimension = Exclude<TrafficDimension, "detection">;
 
 /** The facts of one computed verdict, with or without a session. Observers must not change them, nor hold them for long. */
 export interface JudgedFacts {

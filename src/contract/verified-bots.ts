@@ -4,7 +4,7 @@ import type { VerifiedBotCategory } from "./verdict.js";
 /** By a range of addresses, or by the name that reverse DNS gives and forward DNS confirms. */
 export const matchMethods = ["ip_cidr", "rdns_suffix"] as const;
 /** How an address is proved to be the bot's. */
-export type MatchMethod = (typeof matchMethods)[number];
+type MatchMethod = (typeof matchMethods)[number];
 
 /** One row of the allowlist. `match_value` alone is not unique: an operator may use one range for two bots. */
 export interface VerifiedBotEntry {

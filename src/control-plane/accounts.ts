@@ -12,7 +12,7 @@ import { nextId, type Store } from "../store/store.js";
 import { type Audited, audited, changeAudited } from "./audit.js";
 
 /** An account to create; its slug must be free, and its plan is a name of `plans.ts`. */
-export interface NewAccount {
+interface NewAccount {
   readonly name: string;
   readonly slug: string;
   readonly plan: string;
@@ -21,7 +21,7 @@ export interface NewAccount {
 }
 
 /** A token to create, for a user who is a member of the account. */
-export interface NewToken {
+interface NewToken {
   readonly accountId: number;
   readonly userId: number;
   /** `*` is everything the holder's role permits. */
@@ -31,13 +31,13 @@ export interface NewToken {
 }
 
 /** A user with the role on the account that was asked about. */
-export interface Member {
+interface Member {
   readonly user: User;
   readonly role: Role;
 }
 
 /** What a change of a member is refused for. */
-export interface MemberGuards {
+interface MemberGuards {
   /** The account must keep an owner. */
   readonly keepsOwner?: boolean;
   /** Who asks; absent: whoever runs the server. */
@@ -45,7 +45,7 @@ export interface MemberGuards {
 }
 
 /** A user to create together with membership and first token; the e-mail address must be new to the server. */
-export interface NewMember {
+interface NewMember {
   readonly accountId: number;
   readonly name: string;
   readonly email: string;

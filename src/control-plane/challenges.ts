@@ -28,7 +28,7 @@ export type ChallengeEvent = {
 } & ({ readonly what: "issued" | "failed" } | { readonly what: "passed"; readonly tookMs: number });
 
 /** What challenges need; `onEvent` is called for each challenge that is issued, passed or failed. */
-export interface ChallengesOptions {
+interface ChallengesOptions {
   readonly store: Store;
   /** The rule of a challenge that is issued now. */
   readonly causeOf: (project: Project, token: string, visitor: AskingVisitor, nowMs: number) => ChallengeCause;
@@ -49,12 +49,12 @@ export interface AskingVisitor {
 }
 
 /** Who brings a solution; `requestBand`: that of his request by itself, null where requests are not judged. */
-export interface SolvingVisitor extends AskingVisitor {
+interface SolvingVisitor extends AskingVisitor {
   readonly requestBand: Band | null;
 }
 
 /** Puzzles for the visitor's browser, and when their solution is refused at the latest, ms. */
-export interface IssuedChallenge {
+interface IssuedChallenge {
   readonly puzzles: readonly Puzzle[];
   readonly expiresAtMs: number;
 }

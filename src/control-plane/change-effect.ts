@@ -18,7 +18,7 @@ export interface ChangeEffect {
 }
 
 /** What verdicts depend on besides the visitor. */
-export interface DecidingSettings {
+interface DecidingSettings {
   readonly project: ProjectSettings;
   /** In the order of evaluation. */
   readonly rules: readonly NamedRule[];

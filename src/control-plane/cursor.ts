@@ -1,7 +1,7 @@
 /** Cursors of the logs: where a page ended, as an opaque text. A position, not a count: rows added meanwhile move nothing. */
 
 /** One letter a log, so that a cursor of one is no cursor of another. */
-export type CursorKind = "s" | "b" | "m" | "a" | "i" | "r";
+type CursorKind = "s" | "b" | "m" | "a" | "i" | "r";
 
 /** `position` in base64url behind its kind. */
 export function encodeCursor(kind: CursorKind, position: Uint8Array): string {

@@ -9,7 +9,7 @@ import type { NewException } from "./exceptions.js";
 import type { Sessions } from "./sessions.js";
 
 /** What the warnings read. */
-export interface WarningSources {
+interface WarningSources {
   readonly store: Store;
   readonly sessions: Sessions;
   /** Whether only a signature or an address shows that somebody is this agent, by its name in lower case. */

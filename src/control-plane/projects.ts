@@ -23,14 +23,14 @@ export const defaultBotSettings: BotSettings = {
 const defaultLikelyBotThreshold = 30;
 
 /** `privateKey` is told on the first enabling only: nothing can recover it. */
-export interface EnabledScoring {
+interface EnabledScoring {
   readonly project: Project;
   readonly siteKey: string;
   readonly privateKey: string | null;
 }
 
 /** A new key. `oldKeyEndsAt` is null if the previous key is refused already. `endedKeys`: earlier rotated keys that worked until now. */
-export interface RotatedKey {
+interface RotatedKey {
   readonly key: string;
   readonly oldKeyEndsAt: string | null;
   readonly endedKeys: number;
@@ -45,9 +45,9 @@ export interface SettingsChange {
 }
 
 /** Settings of request scoring to change; what is undefined stays. */
-export type RequestScoringChange = { readonly [K in keyof RequestScoring]?: RequestScoring[K] | undefined };
+type RequestScoringChange = { readonly [K in keyof RequestScoring]?: RequestScoring[K] | undefined };
 /** What is undefined stays. */
-export type ChallengeChange = { readonly [Name in keyof ChallengeSettings]?: ChallengeSettings[Name] | undefined };
+type ChallengeChange = { readonly [Name in keyof ChallengeSettings]?: ChallengeSettings[Name] | undefined };
 
 /**
  * Refuses `notFound` for unknown ids, and `conflict` while scoring is not enabled. Every change is logged, without keys.

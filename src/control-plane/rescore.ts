@@ -7,7 +7,7 @@ import type { Store } from "../store/store.js";
 import { rowsOf } from "../store/store-size.js";
 
 /** The result of a run; `sessions` includes the changed and the skipped ones. */
-export interface Rescored {
+interface Rescored {
   /** Number of sessions visited. */
   readonly sessions: number;
   /** Number of sessions with a new score. */

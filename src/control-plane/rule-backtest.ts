@@ -32,7 +32,7 @@ export interface DraftRule {
 }
 
 /** Counts of matched sessions: by the action the verdict would have, after guards and logged-in policy, and by band. */
-export interface RuleBacktest {
+interface RuleBacktest {
   readonly evaluated: number;
   /** Whether the sessions evaluated are a sample of those asked for. */
   readonly isSample: boolean;

@@ -17,7 +17,7 @@ import { type Audited, type AuditedChange, audited, changeAudited, unchanged } f
 import { type NewRule, type RuleChange, ruleChanges } from "./rule-changes.js";
 
 /** A rule ready to be evaluated. */
-export interface ReadyRule extends EvaluatedRule {
+interface ReadyRule extends EvaluatedRule {
   readonly name: string;
   /** Whether it names the method of CORS preflights, which are judged only then. */
   readonly asksForPreflights: boolean;

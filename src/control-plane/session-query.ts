@@ -68,7 +68,7 @@ export interface QueriedSession extends LoggedSession {
 }
 
 /** Matched sessions by one dimension; a session with several values counts for each. */
-export interface Group {
+interface Group {
   readonly by: SessionDimension;
   /** The most frequent first. */
   readonly values: readonly GroupValue[];
@@ -86,7 +86,7 @@ interface GroupValue {
 }
 
 /** What only the first page has. */
-export interface QueryCounts {
+interface QueryCounts {
   /** Null: hourly counts of sampled hours are gone. */
   readonly total: number | null;
   readonly groups: readonly Group[];

@@ -25,7 +25,7 @@ export interface SearchServices {
 }
 
 /** The effect of the current rules on a session, and the rule behind it. */
-export interface SearchOutcome {
+interface SearchOutcome {
   readonly action: Action;
   readonly ruleId: number | null;
   readonly ruleName: string | null;

@@ -14,7 +14,7 @@ import { eraseExceptionsOf } from "./exceptions.js";
 import { findSession } from "./stored-session.js";
 
 /** Rows that were erased, by table. */
-export interface ErasedSession extends Readonly<Record<SessionTable, number>> {
+interface ErasedSession extends Readonly<Record<SessionTable, number>> {
   readonly projectId: number;
 }
 

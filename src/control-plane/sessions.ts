@@ -39,7 +39,7 @@ export interface SessionDetail extends LoggedSession {
 }
 
 /** Which sessions were visited: those asked for, a sample of them, or not all because whoever asked has gone. */
-export type Visited = "all" | "sample" | "aborted";
+type Visited = "all" | "sample" | "aborted";
 
 /** Stored sessions by project: a session of another project does not exist here. On a cluster, call `load` before the reads. */
 export class Sessions {

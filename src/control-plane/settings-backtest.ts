@@ -14,7 +14,7 @@ import {
 import { type Change, EffectCounter } from "./change-effect.js";
 
 /** The outcome over the evaluated sessions. */
-export interface SettingsBacktest {
+interface SettingsBacktest {
   readonly evaluated: number;
   /** Whether the sessions evaluated are a sample of those asked for. */
   readonly isSample: boolean;

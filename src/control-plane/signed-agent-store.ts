@@ -30,7 +30,7 @@ export interface ListedAgent extends SignedAgent {
 }
 
 /** What a change refuses. */
-export interface AgentRefusal {
+interface AgentRefusal {
   readonly message: string;
 }
 

@@ -9,7 +9,7 @@ import { rowsOf } from "../store/store-size.js";
 const blocksAtOnce = 2000;
 
 /** Rows by kind, all accounts together. */
-export interface StoreStatistics {
+interface StoreStatistics {
   readonly schemaVersion: number;
   readonly accounts: number;
   readonly users: number;

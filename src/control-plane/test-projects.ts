@@ -12,7 +12,7 @@ import { audited, changeAudited, unchanged } from "./audit.js";
 import type { Projects } from "./projects.js";
 
 /** A pair that works now. */
-export interface TestPair {
+interface TestPair {
   readonly outcome: TestOutcome;
   readonly projectId: number;
   readonly siteKey: string;

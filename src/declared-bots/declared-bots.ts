@@ -5,7 +5,7 @@ import { createLongestTokenFinder } from "../verified-bots/token-finder.js";
 import { unlistedBot } from "./unlisted-bot.js";
 
 /** Look-ups by user agent in one list. */
-export interface DeclaredBots {
+interface DeclaredBots {
   /**
    * The bot whose token is the longest within the first 512 characters, tokens that begin a word before others, the first of the list among
    * equals; a library only where no bot names itself, since bots name what they are made with. without one, what `unlistedBot`

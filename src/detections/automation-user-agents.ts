@@ -4,7 +4,7 @@
  */
 
 /** Part of a user agent that names a tool; ASCII case does not matter. */
-export interface AutomationUserAgent {
+interface AutomationUserAgent {
   readonly token: string;
   readonly kind: AutomationKind;
   /** strong: no browser that a person uses sends it. weak: ordinary apps and servers send it as well; a hint, never proof. */

@@ -43,7 +43,7 @@ export const detections: readonly Detection[] = [
 ];
 
 /** A row of `GET /v1/detections`. */
-export interface PublicDetection {
+interface PublicDetection {
   readonly id: number;
   readonly slug: string;
   readonly engine: EngineName;

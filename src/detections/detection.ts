@@ -33,7 +33,7 @@ export const strengths = {
   none: 0,
 } as const;
 /** A row of `strengths`: how much an entry weighs is chosen from these and never written as a number. */
-export type Strength = keyof typeof strengths;
+type Strength = keyof typeof strengths;
 
 const severities: Record<Strength, Severity> = {
   decisive: "critical",
@@ -59,10 +59,10 @@ const severities: Record<Strength, Severity> = {
 export type EvidenceGroup = "aid" | "evenness" | "stripping" | "switching";
 
 /** What a detection is about: a session of the SDK, or one request of a visitor, whether a session stands behind it or not. */
-export type Subject = "session" | "request";
+type Subject = "session" | "request";
 
 /** All that there is to read, of sessions and of requests. What both have under one name means the same. */
-export type AnyEvidence = SessionEvidence & RequestEvidence;
+type AnyEvidence = SessionEvidence & RequestEvidence;
 /** What an entry may list in `reads`. */
 export type EvidenceName = keyof AnyEvidence;
 /** Evidence of either subject. What was not observed is undefined or absent. */

@@ -22,7 +22,7 @@ export interface RenderedPage {
 }
 
 /** A page that is completed when it is first asked for. */
-export interface LazyPage {
+interface LazyPage {
   readonly path: string;
   /** The complete page, the same text each time: some ten milliseconds at first for one with generated parts. */
   readonly html: () => string;

@@ -4,7 +4,7 @@ import { TextMemo } from "../runtime/text-memo.js";
 import { type ClaimedBrowser, claimedBrowser } from "./claimed-browser.js";
 
 /** Facts that are the same for every session and request with the user agent. */
-export interface AgentClaims {
+interface AgentClaims {
   /** 2: it names a tool that no person uses as a browser; 1: one that ordinary apps use as well; 0: none. */
   readonly tool: number;
   readonly browser: ClaimedBrowser;

@@ -9,7 +9,7 @@ import type { ClaimedBrowser } from "./claimed-browser.js";
 export const pageAccept = "text/html,application/xhtml+xml,";
 
 /** What `changesOf` reads besides the lines. */
-export interface ChangedRequest {
+interface ChangedRequest {
   readonly values: JudgedHeaderFacts;
   /** Of the claimed browser; "other" without a user agent. */
   readonly browser: ClaimedBrowser;

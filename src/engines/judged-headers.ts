@@ -3,7 +3,7 @@ import { type JudgedHeaderFacts, judgedHeaders } from "../contract/header-facts.
 import type { HttpVersion, JudgedRequest } from "../contract/judged-request.js";
 
 /** What is read from a request's header lines; "" for a line that did not come. */
-export interface JudgedLines {
+interface JudgedLines {
   readonly values: JudgedHeaderFacts;
   /** User-Agent, Accept, Accept-Language and Accept-Encoding in the order in which they came, as `uale`; undefined if proxies may have changed it. */
   readonly order: string | undefined;

@@ -23,7 +23,7 @@ const scoreMax = 99;
 const neutralLogOdds = Math.log((100 - neutralScore) / neutralScore);
 
 /** The result of combining the engines: what the verdict shows. */
-export interface CombinedScore {
+interface CombinedScore {
   /** 1 to 99, lower is more bot-confident. */
   readonly score: number;
   /** Scoring detections that fired, strongest first, then experimental ones. */

@@ -9,7 +9,7 @@ import { limits } from "../limits.js";
 const eventLogVersion = 1;
 
 /** What every line has besides `version`. */
-export interface LoggedEvent {
+interface LoggedEvent {
   readonly type: string;
   readonly at: string;
   /** null: of the server or an account. */
@@ -18,7 +18,7 @@ export interface LoggedEvent {
 }
 
 /** What the log needs of its thread. */
-export interface EventLogParts {
+interface EventLogParts {
   readonly file: string;
   readonly onDropped: (lines: number) => void;
   readonly onFailure: (error: unknown) => void;

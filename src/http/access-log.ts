@@ -6,7 +6,7 @@ import type { HttpResponse } from "uWebSockets.js";
 import type { RequestMeter } from "./exchange.js";
 
 /** One line of the access log. `route` is the pattern; `durationMs` runs from the request to the end of its answer. */
-export interface AccessEntry {
+interface AccessEntry {
   readonly requestId: string;
   readonly method: string;
   readonly route: string;

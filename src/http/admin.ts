@@ -9,7 +9,7 @@ import { isLoopbackHost } from "../net/loopback.js";
 import { isReady, type Readiness } from "./readiness.js";
 
 /** The admin address, and its answers. */
-export interface AdminOptions {
+interface AdminOptions {
   readonly host: string;
   readonly port: number;
   /** The bearer token that `/metrics` requires; "" requires none. */
@@ -36,7 +36,7 @@ export interface AdminOptions {
 }
 
 /** A running admin address. `close` also stops retrying while another process holds the address. */
-export interface AdminServer {
+interface AdminServer {
   close(): Promise<void>;
 }
 

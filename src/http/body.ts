@@ -3,7 +3,7 @@ import type { HttpResponse } from "uWebSockets.js";
 import type { HeldBytes, Holder } from "./held-bytes.js";
 
 /** Calls exactly one of the three callbacks, unless the client leaves first. */
-export interface BodyOptions {
+interface BodyOptions {
   readonly bytesMax: number;
   /** Counts the bytes of incomplete bodies of this kind. */
   readonly held: HeldBytes;

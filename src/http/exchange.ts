@@ -264,7 +264,7 @@ export class Exchange implements Holder {
 }
 
 /** How to read a body. */
-export interface BodyRequest {
+interface BodyRequest {
   readonly bytesMax: number;
   /** Whether the request has named no valid key or token yet: these bodies have a smaller bound. */
   readonly isAnonymous: boolean;

@@ -33,7 +33,7 @@ export interface ProjectCall extends TokenCall {
   readonly project: Project;
 }
 /** A request with a good private key; the project is the key's. */
-export interface KeyCall extends Call {
+interface KeyCall extends Call {
   readonly holder: AuthenticatedKey;
 }
 

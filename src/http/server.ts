@@ -28,7 +28,7 @@ import { TickShares } from "./tick-shares.js";
 import { App, SSLApp, us_listen_socket_close, us_socket_local_port } from "./uws.js";
 
 /** The route table, and what the server needs to check credentials and report. */
-export interface ServerOptions {
+interface ServerOptions {
   readonly routes: readonly Route[];
   readonly credentials: Credentials;
   readonly plans: Plans;
@@ -50,7 +50,7 @@ export interface ServerOptions {
 }
 
 /** A server that takes connections. */
-export interface Listening {
+interface Listening {
   readonly port: number;
   /**
    * Takes new connections with the certificate files as they are now; open connections go on with the old one. Rejects, and

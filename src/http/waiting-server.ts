@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 import type { HealthAnswer } from "../contract/api-answers.js";
 
 /** Listens on the port that the server will use; close it before the server listens. */
-export interface WaitingServer {
+interface WaitingServer {
   readonly port: number;
   /** Releases the port. */
   close(): Promise<void>;

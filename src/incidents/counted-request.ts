@@ -20,7 +20,7 @@ export interface CountedRequest {
 }
 
 /** What incidents are looked for by: one value, or two of which the first is a path. */
-export interface CountedValue {
+interface CountedValue {
   readonly dimensions: readonly TrafficDimension[];
   readonly values: readonly string[];
 }

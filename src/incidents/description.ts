@@ -18,7 +18,7 @@ export interface Candidate extends WindowCount {
 }
 
 /** Candidates that are one incident. */
-export interface Described {
+interface Described {
   readonly what: IncidentWhat;
   readonly baseline: number;
 }

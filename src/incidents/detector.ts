@@ -19,7 +19,7 @@ export interface ProjectMinute {
 }
 
 /** What the detector needs of its node. */
-export interface DetectorParts {
+interface DetectorParts {
   readonly hours: BaselineHours;
   /** Asked for turns whenever a minute ends. */
   readonly begin: () => Turns;

@@ -26,7 +26,7 @@ const endMinutes = 10;
 export const hourlyCountMin = (endCount / endRise) * 12;
 
 /** What five minutes of a value usually have, by the hours of earlier days and weeks. */
-export type UsualOf = (key: string) => number;
+type UsualOf = (key: string) => number;
 
 /** An incident while it goes on. `at` times are minutes since the epoch. */
 export interface OpenIncident {
@@ -44,7 +44,7 @@ export interface OpenIncident {
 }
 
 /** What a minute changed. */
-export interface MinuteOutcome {
+interface MinuteOutcome {
   readonly opened: readonly OpenIncident[];
   readonly ended: readonly OpenIncident[];
 }

@@ -43,7 +43,7 @@ import type { UnitOfWork } from "./unit-of-work.js";
 import { UsageTally } from "./usage-tally.js";
 
 /** The error for a first contact that is not kept, because its project has reached its maximum of sessions. */
-export interface ContactShed {
+interface ContactShed {
   readonly isShed: true;
 }
 

@@ -17,7 +17,7 @@ import { keepRoom, roomFor } from "./path-room.js";
 import type { UnitOfWork } from "./unit-of-work.js";
 
 /** A session as the path-reuse index sees it. */
-export interface PathOwner {
+interface PathOwner {
   readonly projectId: number;
   /** Names it within its project, 32 bits. */
   readonly name: number;

@@ -12,7 +12,7 @@ import { decodeOutcomes, type PostponedOutcomes, type TaskOutcome } from "./task
 export type RunTask = (frame: Uint8Array<ArrayBuffer>) => Promise<Uint8Array>;
 
 /** The runner of the tasks, and the marks in bytes for not scoring and for shedding. */
-export interface QueueOptions {
+interface QueueOptions {
   readonly run: RunTask;
   /** Tasks at the workers at once. */
   readonly tasksMax: number;
@@ -26,7 +26,7 @@ export interface QueueOptions {
 }
 
 /** Counts batches; must not throw. */
-export interface QueueMeter {
+interface QueueMeter {
   /** Returns the current time, ms, on any monotonic clock. */
   now(): number;
   /** From a batch's arrival to its commit. */
@@ -39,10 +39,10 @@ export interface QueueMeter {
 }
 
 /** Called once per batch, with its outcome or with the failure. An error that it throws affects only its own batch. */
-export type Settle = (outcome: IngestOutcome | Error) => void;
+type Settle = (outcome: IngestOutcome | Error) => void;
 
 /** The current state of the queue; `sampled` and `shed` count batches since the start. */
-export interface QueueCounts {
+interface QueueCounts {
   readonly waitingBatches: number;
   readonly bytes: number;
   readonly tasks: number;

@@ -2,7 +2,7 @@
 import { limits } from "../limits.js";
 
 /** A message of a scoring thread: an error that cost a batch, and how many further ones there were since its last message. */
-export interface FaultNews {
+interface FaultNews {
   readonly scoringFault: Error;
   readonly furtherFailures: number;
 }

@@ -10,7 +10,7 @@ import { type ErrorName, Refusal } from "../errors.js";
 import type { IngestOutcome, Recorded } from "./commit-batches.js";
 
 /** A batch without an outcome yet: it comes later, in `PostponedOutcomes`, under its ticket. */
-export interface Postponed {
+interface Postponed {
   /** Unique among the threads of a pool; never reused. */
   readonly ticket: string;
 }

@@ -34,7 +34,7 @@ export function readUsualBatch(body: Uint8Array): UsualBatch | null {
 }
 
 /** What precedes the events of a batch. */
-export interface BatchHead {
+interface BatchHead {
   /** Null on first contact. */
   readonly token: string | null;
   /** "" when there is none. */

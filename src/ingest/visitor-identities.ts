@@ -4,13 +4,13 @@ import type { CrawlerClaim, VisitorIdentity } from "../contract/visitor.js";
 import { TextMemo } from "../runtime/text-memo.js";
 
 /** The result for a claim to be a crawler; `undefined` means that DNS has to be asked. */
-export type ClaimAnswer =
+type ClaimAnswer =
   | { readonly outcome: "verified"; readonly bot: VerifiedBot }
   | { readonly outcome: "spoofed" }
   | { readonly outcome: "unknown" };
 
 /** The verified bots in force, in the form that this module needs. */
-export interface BotLookup {
+interface BotLookup {
   lookup(ip: string): VerifiedBot | undefined;
   claim(userAgent: string): object | undefined;
   peekClaim(ip: string, userAgent: string): ClaimAnswer | undefined;

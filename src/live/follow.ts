@@ -9,7 +9,7 @@ import { limits } from "../limits.js";
 import { liveFolder, socketPath, socketsIn } from "./folder.js";
 
 /** Receives what the servers show, and the state of the connection to them. */
-export interface Listener {
+interface Listener {
   readonly onVerdict: (verdict: LiveVerdict) => void;
   /** Called when answers came faster than they were read here. */
   readonly onLeftOut: (count: number) => void;

@@ -19,7 +19,7 @@ export function sumCells(buffers: readonly SharedArrayBuffer[], count: number): 
 }
 
 /** Where a histogram lies: one cell a bucket (not cumulated), one for what is above the last bound, one for the sum. */
-export interface HistogramShape {
+interface HistogramShape {
   /** Upper bounds in ms, ascending, inclusive. */
   readonly boundsMs: readonly number[];
 }

@@ -20,7 +20,7 @@ export interface ThreadBuffers {
 }
 
 /** What a node last saw of its cluster. */
-export interface ClusterReading {
+interface ClusterReading {
   /** Every engine process; null: it does not answer, or still loads its data. */
   readonly engines: readonly { readonly address: string; readonly facts: EngineReading | null }[];
   /** Masters with too few replicas to acknowledge writes, and those with just enough. */
@@ -55,7 +55,7 @@ export interface ProcessState {
 }
 
 /** What a scrape is made of. The functions are called at each one. */
-export interface ExpositionOptions {
+interface ExpositionOptions {
   readonly version: string;
   /** The route table, the same for all threads. */
   readonly routes: readonly RouteLabel[];
@@ -90,7 +90,7 @@ interface Scrape {
 }
 
 /** The exposition of one process; `contentType` is that of the text format. */
-export interface Exposition {
+interface Exposition {
   readonly contentType: string;
   /** The text of a scrape: about 90 KB in 4 ms, most of it prom-client writing text. */
   text(): Promise<string>;

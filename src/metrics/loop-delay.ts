@@ -8,7 +8,7 @@ const halfMs = 30_000;
 const nsPerMs = 1e6;
 
 /** Delays in ms beyond the time that was due; 0 where nothing was measured. */
-export interface LoopDelay {
+interface LoopDelay {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;

@@ -9,7 +9,7 @@ export const lagBoundsMs = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 50
 /** Where an answer came from: `fail_open` is the body of a session without a verdict, and of a failure. */
 export const verdictSources = ["computed", "cached", "fail_open"] as const;
 /** Value of the label `source`. */
-export type VerdictSourceLabel = (typeof verdictSources)[number];
+type VerdictSourceLabel = (typeof verdictSources)[number];
 
 /** Counters and gauges by name; the order is the layout. */
 const names = [
@@ -85,7 +85,7 @@ export const serviceCells = requestsAt + bands.length * actions.length;
 const backtestCells = { done: "backtestsDone", aborted: "backtestsAborted", refused: "backtestsRefused" } as const;
 
 /** What became of a batch that was at the workers. */
-export interface BatchOutcome {
+interface BatchOutcome {
   readonly accepted: number;
   readonly duplicates: number;
 }

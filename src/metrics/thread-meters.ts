@@ -8,7 +8,7 @@ import { type ClientCounts, newScoringBuffer, ScoringReading } from "./scoring-m
 import { ServiceMeters } from "./service-meters.js";
 
 /** State that is asked for rather than counted. */
-export interface ThreadState {
+interface ThreadState {
   readonly isReady: boolean;
   /** Of this thread's client of the cluster; null: there is none. */
   readonly cluster: ClientCounts | null;

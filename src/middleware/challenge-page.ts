@@ -6,7 +6,7 @@ import { challengeTexts, pageLanguage } from "./challenge-texts.js";
 import { type DenialResponse, denialResponse, escapeHtml } from "./denial-page.js";
 
 /** What one page is made of. All texts are escaped when it is written. */
-export interface ChallengePage {
+interface ChallengePage {
   /** The project's public key. */
   readonly siteKey: string;
   /** Where the visitor's browser finds `/sdk.js` and `/challenge.js`; "" for the site's own address. */

@@ -1,7 +1,7 @@
 /** The words of the challenge page, and the choice of a visitor's language. Texts only: escaping is the page's. */
 
 /** The page in one language. */
-export interface ChallengeTexts {
+interface ChallengeTexts {
   readonly title: string;
   /** What happens and how long it takes. */
   readonly message: string;

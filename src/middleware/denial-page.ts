@@ -11,7 +11,7 @@ import { denialTexts } from "./denial-texts.js";
 export type DenialKind = "block" | "challenge";
 
 /** What a page may know. */
-export interface Denial {
+interface Denial {
   readonly kind: DenialKind;
   /** "" when there is none. */
   readonly verdictId: string;
@@ -78,7 +78,7 @@ const contentSecurityPolicy = `default-src 'none'; style-src '${styleHash}'; bas
 const codes: Readonly<Record<DenialKind, string>> = { block: "REQUEST_BLOCKED", challenge: "CHALLENGE_REQUIRED" };
 
 /** What the page may show beside the reasons: absent, or "", for what is not known. */
-export interface DenialVisitor {
+interface DenialVisitor {
   /** The host that was asked for: the site's name. */
   readonly site?: string | undefined;
   /** The words are in the language that it prefers, unless a site has words of its own. */

@@ -8,7 +8,7 @@ interface DenialWords {
 }
 
 /** Both pages in one language; `reference` stands before the id for support. */
-export interface DenialLanguage {
+interface DenialLanguage {
   readonly block: DenialWords;
   readonly challenge: DenialWords;
   readonly reference: string;

@@ -16,7 +16,7 @@ export interface Cidr {
 }
 
 /** Why a text is no range; reads on from the text itself: `"1.2.3.4/24" has host bits set …`. */
-export interface CidrFault {
+interface CidrFault {
   readonly reason: string;
 }
 

@@ -9,7 +9,7 @@ import { wordsOfGroups } from "../net/words.js";
 import { bytesOfWords } from "./ip-list-index.js";
 
 /** Why a file is no list; the line is counted from 1, 0 where it is the whole. */
-export interface IpListFault {
+interface IpListFault {
   readonly line: number;
   readonly reason: string;
 }

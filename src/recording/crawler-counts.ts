@@ -7,7 +7,7 @@ import { packed, unpacked } from "./traffic-row.js";
 import { ValueSketch } from "./value-sketch.js";
 
 /** The visits of one operator in an hour. */
-export interface CrawlerRow {
+interface CrawlerRow {
   readonly operator: string;
   /** What its bot is for; "" for not known. */
   readonly category: string;

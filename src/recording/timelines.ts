@@ -20,7 +20,7 @@ import type { Store } from "../store/store.js";
 import { withEvents } from "./timeline.js";
 
 /** Reports the outcome of a copied batch. */
-export type Keep = (outcome: object) => void;
+type Keep = (outcome: object) => void;
 
 interface Accepted {
   readonly siteKey: string;
@@ -30,7 +30,7 @@ interface Accepted {
 }
 
 /** What timelines need; `credentials` find the project of a body's site key. */
-export interface TimelineOptions {
+interface TimelineOptions {
   readonly store: Store;
   readonly credentials: Credentials;
   /** Maximum of sessions per project with a timeline; 0 means none. */

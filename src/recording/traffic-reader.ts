@@ -26,7 +26,7 @@ export interface TrafficSelection {
 }
 
 /** A value and its verdicts. */
-export interface TrafficValue {
+interface TrafficValue {
   readonly value: string;
   count: number;
   readonly bands: Record<Band, number>;
@@ -48,7 +48,7 @@ export interface TrafficCounts {
 }
 
 /** Visits of an operator's crawlers. */
-export interface CrawlerVisits {
+interface CrawlerVisits {
   readonly operator: string;
   /** "" for not known. */
   category: string;

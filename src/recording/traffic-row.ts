@@ -15,7 +15,7 @@ export interface Stratum {
 }
 
 /** Counts of a stratum. */
-export interface StratumTotals {
+interface StratumTotals {
   /** Verdicts. */
   total: number;
   /** Verdicts without a value of the dimension. */
@@ -27,14 +27,14 @@ export interface StratumTotals {
 }
 
 /** A decoded row. */
-export interface TrafficRow {
+interface TrafficRow {
   readonly strata: readonly (Stratum & StratumTotals)[];
   /** Of each value, by the place of the stratum in `strata`, its counts. */
   readonly values: readonly (readonly [value: string, ...counts: (readonly [stratum: number, count: number])[]])[];
 }
 
 /** A stratum of one dimension while it is counted. */
-export interface SketchedStratum extends Stratum, Omit<StratumTotals, "missed"> {
+interface SketchedStratum extends Stratum, Omit<StratumTotals, "missed"> {
   readonly sketch: ValueSketch;
 }
 

@@ -11,7 +11,7 @@ interface Slot {
 }
 
 /** The count of a value, which the true one exceeds by `missed` at most. */
-export type SketchedCount = Readonly<Slot>;
+type SketchedCount = Readonly<Slot>;
 
 /** Values held before a prune, in slots: the more, the less often. What a count misses at most does not depend on it. */
 const heldMax = 4;

@@ -19,7 +19,7 @@ import type { VisitorIdentity } from "../contract/visitor.js";
 import { limits } from "../limits.js";
 
 /** A request as `SignedAgents.judge` takes it. */
-export interface SignedQuestion {
+interface SignedQuestion {
   readonly headers: JudgedRequest["headers"];
   readonly isPartial: boolean;
   readonly authority: string | undefined;
@@ -33,7 +33,7 @@ export interface SignedQuestion {
 }
 
 /** Says which bot a user agent names. */
-export interface DeclaredBotLookup {
+interface DeclaredBotLookup {
   of(userAgent: string): DeclaredBot | undefined;
 }
 

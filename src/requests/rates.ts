@@ -18,7 +18,7 @@ import { mappedV4, parseV4, parseV6 } from "../net/address-text.js";
 import { BrokenShard, clock, ShardLock } from "./shard-lock.js";
 
 /** What `newRates` may make smaller, for tests. */
-export interface RatesSize {
+interface RatesSize {
   /** A power of two. */
   readonly shards: number;
   /** Of a shard: addresses, chains they hang on and entries; the latter two are powers of two. */

@@ -31,7 +31,7 @@ export function tableBytes({ shards, rows, width }: TableSize): number {
 }
 
 /** The words of the shard, and where those of the row begin that are its user's. */
-export type UseRow<T> = (words: Int32Array, at: number, isNew: boolean) => T;
+type UseRow<T> = (words: Int32Array, at: number, isNew: boolean) => T;
 
 /** One thread's way to a table. What can't be had in time is undefined: it costs a count, not a verdict. */
 export class RecentTable {

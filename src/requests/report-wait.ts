@@ -7,7 +7,7 @@ import type { ScoredState } from "../contract/session.js";
 import { limits } from "../limits.js";
 
 /** What a wait reads. `load` is asked first where a session has to be fetched; null: it is at hand. */
-export interface ReportWaitSources {
+interface ReportWaitSources {
   readonly load?: (projectId: number, token: string) => Promise<void> | null;
   readonly state: (projectId: number, token: string) => Pick<ScoredState, "scored" | "lastSeenMs"> | null;
   readonly now: () => number;

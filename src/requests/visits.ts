@@ -47,7 +47,7 @@ export interface VisitQuestion {
 }
 
 /** What `newVisits` may make smaller, for tests: rows of each of 64 shards, a power of two. */
-export interface VisitsSize {
+interface VisitsSize {
   readonly visits: number;
   readonly given: number;
 }

@@ -24,7 +24,7 @@ function addressOf(family: 4 | 6, wordAt: (index: number) => number): Address {
 }
 
 /** All addresses from `low` to `high`, both included and of one family. */
-export interface AddressRange {
+interface AddressRange {
   readonly low: Address;
   readonly high: Address;
 }

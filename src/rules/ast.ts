@@ -35,13 +35,13 @@ export interface Comparison {
  * An unparenthesised chain of one connective with at least two nodes. Parentheses are kept: `(a AND b) AND c` is an `and` inside an `and`. The
  * printed form then shows the author's groups, and every tree has exactly one text.
  */
-export interface Chain {
+interface Chain {
   readonly type: "and" | "or";
   readonly nodes: readonly Expression[];
 }
 
 /** `NOT` before one operand. */
-export interface Negation {
+interface Negation {
   readonly type: "not";
   readonly node: Expression;
 }

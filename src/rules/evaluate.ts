@@ -18,7 +18,7 @@ export interface EvaluatedRule {
 }
 
 /** The result of a project's rules on one input. `Rule` is the caller's type of rule; rules are returned unchanged. */
-export interface Evaluation<Rule> {
+interface Evaluation<Rule> {
   /** The deciding rule's action, `log` if only log rules matched, `allow` if none did. */
   readonly action: Action;
   /** The first matching rule that terminates (`allow`, `challenge`, `block`, `delay`), or null. */

@@ -11,7 +11,7 @@ export const literalStar = "\uD800";
 type Segment = Int32Array;
 
 /** A compiled pattern. Its cost is known before it runs, for the rules' budget. */
-export interface Glob {
+interface Glob {
   readonly matches: (text: string) => boolean;
   /** Maximum of steps for each UTF-16 unit of a text. */
   readonly stepsPerUnit: number;

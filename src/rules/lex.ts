@@ -5,7 +5,7 @@
 import { shown } from "./fault.js";
 
 /** What a token is. Fields, operators in letters and connectives are all `word`; `end` or `bad` comes last. */
-export type TokenKind = "word" | "integer" | "string" | "symbol" | "end" | "bad";
+type TokenKind = "word" | "integer" | "string" | "symbol" | "end" | "bad";
 
 /** A piece of the source and its position. */
 export interface Token {

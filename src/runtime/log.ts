@@ -10,7 +10,7 @@ import { operatorNetwork } from "../net/network.js";
 import { printableText } from "./printable.js";
 
 /** From the most lines to none at all. */
-export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "silent";
+type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "silent";
 
 export type { Logger } from "pino";
 

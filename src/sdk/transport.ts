@@ -18,7 +18,7 @@ interface Batch {
 }
 
 /** The sending end. */
-export interface Transport {
+interface Transport {
   /** Queues a batch. The queue is bounded: when it is full the oldest batch but the first is dropped. Nothing is sent before the first `push`. */
   send(events: IngestEvent[]): void;
   /** Takes over what the tab's last page could not bring to an end; storage is slow at its first use. */

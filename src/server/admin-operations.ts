@@ -12,7 +12,7 @@ import type { RunningServer } from "./http-thread.js";
 import { programVersion } from "./version.js";
 
 /** What the admin address shows and SIGHUP reloads; `first` is the HTTP thread of the main thread. */
-export interface OperationsOptions extends CertificateOptions {
+interface OperationsOptions extends CertificateOptions {
   readonly first: RunningServer;
   /** The counts of all HTTP threads; the first thread's come first. */
   readonly buffers: () => readonly ThreadBuffers[];
@@ -23,7 +23,7 @@ export interface OperationsOptions extends CertificateOptions {
 }
 
 /** Running operations; `close` ends the admin address and its signal handlers. */
-export interface Operations {
+interface Operations {
   close(): Promise<void>;
 }
 

@@ -67,7 +67,7 @@ import { meaningOf, type Verdicts } from "./verdicts.js";
 import type { VisitorFacts } from "./visitor-facts.js";
 
 /** The services that routes use. */
-export interface RoutedServices {
+interface RoutedServices {
   readonly thread: ThreadContext;
   readonly controlPlane: ControlPlane;
   readonly visitors: VisitorFacts;

@@ -8,7 +8,7 @@ import { limits } from "../limits.js";
 import type { FetchDirectory } from "./directory-fetch.js";
 
 /** Where agents and keys are kept. */
-export interface AgentKeeper {
+interface AgentKeeper {
   listed(): readonly (SignedAgent & { readonly keys: AgentKeys | null })[];
   setFetched(fetched: readonly FetchedAgent[]): Promise<void>;
 }

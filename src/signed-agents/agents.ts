@@ -13,7 +13,7 @@ import type shippedFile from "./agents.json";
 export const directoryPath = "/.well-known/http-message-signatures-directory";
 
 /** Why a list or an agent is refused. */
-export interface AgentFault {
+interface AgentFault {
   /** One line that names the place and what was expected. */
   readonly message: string;
 }

@@ -14,7 +14,7 @@ import { directoryPath } from "./agents.js";
 import { isKeySetFault, readKeySet } from "./jwks.js";
 
 /** The keys, or why there are none: one line, with nothing of the answer's text in it. */
-export type FetchedDirectory = { readonly keys: readonly PublicJwk[] } | { readonly failure: string };
+type FetchedDirectory = { readonly keys: readonly PublicJwk[] } | { readonly failure: string };
 /** Fetches the directory at the origin of an agent. Never rejects. */
 export type FetchDirectory = (origin: string) => Promise<FetchedDirectory>;
 

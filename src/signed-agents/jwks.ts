@@ -7,7 +7,7 @@ import type { PublicJwk } from "../contract/signed-agents.js";
 import { limits } from "../limits.js";
 
 /** Names of RFC 9421's registry of signature algorithms. */
-export type SignatureAlgorithm = "ed25519" | "rsa-pss-sha512" | "ecdsa-p256-sha256";
+type SignatureAlgorithm = "ed25519" | "rsa-pss-sha512" | "ecdsa-p256-sha256";
 
 /** A key of one agent, ready to verify. */
 export interface AgentKey {
@@ -23,7 +23,7 @@ export interface AgentKey {
 }
 
 /** What a key set is refused for. */
-export interface KeySetFault {
+interface KeySetFault {
   readonly message: string;
 }
 

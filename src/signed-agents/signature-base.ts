@@ -86,7 +86,7 @@ function decodedName(name: string): string {
  * The base; or `missing`: a component is not there or not allowed; or `unverifiable`: it is of the request and not told to us, it is of a kind that
  * verdictd does not implement, or there are more than it works on.
  */
-export type SignatureBase = { readonly base: string } | { readonly fault: "missing" | "unverifiable" };
+type SignatureBase = { readonly base: string } | { readonly fault: "missing" | "unverifiable" };
 
 /** A `Host` as `@authority` has it: lower case, without the default port of https. Undefined when it is none. */
 export function canonicalAuthority(host: string | undefined): string | undefined {

@@ -40,7 +40,7 @@ export interface SignedRequest {
 }
 
 /** What judging signatures works with. */
-export interface SignedAgentsParts {
+interface SignedAgentsParts {
   /** The allow-list with keys; the same array until it changes. */
   readonly agents: () => readonly KeyedAgent[];
   readonly nonces: Nonces;
@@ -53,7 +53,7 @@ export interface SignedAgentsParts {
 }
 
 /** Judges requests by the allow-list as it is at the time. */
-export interface SignedAgents {
+interface SignedAgents {
   /** Answers at once unless a signature has to be verified. Never throws, never rejects. */
   judge(request: SignedRequest): SignatureJudgement | Promise<SignatureJudgement>;
 }

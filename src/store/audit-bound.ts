@@ -9,7 +9,7 @@ import { logNumberOf } from "./keys.js";
 import type { RecordedChanges } from "./recorded-rows.js";
 
 /** A kept change and who made it; null: the command line. */
-export type OwnedChange = Pick<AuditEntry, "id" | "userId">;
+type OwnedChange = Pick<AuditEntry, "id" | "userId">;
 
 /**
  * Brings the logs of these entries, which were just appended, back to their bound, if it is time to look: once in `auditEntriesOver` entries of a log.

@@ -15,7 +15,7 @@ import { storeFile } from "./store-file.js";
 import { usedBytes } from "./store-size.js";
 
 /** The result of a finished copy. */
-export interface BackupResult {
+interface BackupResult {
   /** Size of the copy, bytes; it has no free pages. */
   readonly bytes: number;
 }

@@ -6,7 +6,7 @@ import { logChange, type NewAuditEntry } from "./audit-rows.js";
 import { raiseRevision, type Store } from "./store.js";
 
 /** The result of a change of the configuration. It must name the entries for the audit log; `[]` means none. */
-export interface LoggedChange<T> {
+interface LoggedChange<T> {
   readonly result: T;
   readonly entries: readonly NewAuditEntry[];
 }

@@ -7,7 +7,7 @@ import { statfsSync } from "node:fs";
 import { limits } from "../limits.js";
 
 /** The disk to watch, and the callback. */
-export interface DiskRoomOptions {
+interface DiskRoomOptions {
   readonly dataDir: string;
   /** A monotonic clock, ms. */
   readonly now: () => number;

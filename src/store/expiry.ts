@@ -11,7 +11,7 @@ import type { RowRange } from "./table.js";
 import { type SweptTable, type TableName, tableNames, tableRows } from "./tables.js";
 
 /** Number of removed rows by table; of a session, only the record counts. */
-export type Swept = Readonly<Record<SweptTable, number>>;
+type Swept = Readonly<Record<SweptTable, number>>;
 
 /** Makes one pass over everything that can expire. `isStopping` ends it early, between two transactions. */
 export async function sweep(

@@ -32,7 +32,7 @@ function makeOne(path: string): void {
 }
 
 /** The parts of a store's folder that users other than the owner can access. */
-export interface OpenToOthers {
+interface OpenToOthers {
   /** The folder's mode, such as "755". */
   readonly mode: string;
   /** Names of files and folders in it that others may read or write. */

@@ -9,7 +9,7 @@ import type { Environment } from "./environment.js";
 import { hourOf, judgedKey, judgedRange, judgedRow } from "./keys.js";
 
 /** Where a row lies. */
-export interface JudgedRowName {
+interface JudgedRowName {
   readonly projectId: number;
   readonly kind: JudgedKind;
   /** Since the epoch. */

@@ -10,7 +10,7 @@ interface Marked {
 }
 
 /** The last step of a migration, `store migrate --final`. Until it has ended nobody else may change the store. */
-export interface FinalStepMark {
+interface FinalStepMark {
   /** When the run began, as text. A later run has another one. */
   readonly since: string;
   /** Whether the run may have opened the cluster to nodes. */

@@ -32,7 +32,7 @@ export function configurationOf(store: Store): ConfigRow[] {
 }
 
 /** An entry of the log of changes that a change wrote. */
-export interface LoggedEntry {
+interface LoggedEntry {
   readonly accountId: number;
   readonly id: number;
   readonly entry: AuditEntry;

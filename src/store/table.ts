@@ -9,7 +9,7 @@ import type { SessionKeys } from "./keys.js";
 import type { Retention } from "./retention.js";
 
 /** As lmdb-js knows them; absent: msgpackr, ordered keys. */
-export interface Encodings {
+interface Encodings {
   readonly encoding?: "binary";
   readonly keyEncoding?: "binary" | "uint32";
 }
@@ -37,7 +37,7 @@ export const packedRows: RowForm<Buffer, Buffer> = { encoding: "binary", keyEnco
 export type SessionRowKey = Buffer | [number, number] | [number, string];
 
 /** Which rows belong to a session. `S`: the open tables that are read for it. */
-export type OfSession<S> =
+type OfSession<S> =
   /**
    * Possible keys of a session's own rows. They are removed with it, also by the sweep. On a cluster they lie in its shard, under `letter` and these keys.
    * `shown`: what an operator is shown of those that there are; null of the record, which shows itself.
@@ -74,7 +74,7 @@ export interface ProjectSweep<S> extends ExpiryTimes {
 }
 
 /** When rows of a table expire. */
-export type Expiry<S> =
+type Expiry<S> =
   /** Never: records of the control plane, and what is bounded by them or in number where it is written. */
   | "kept"
   /** With the session whose own they are. */
@@ -87,7 +87,7 @@ export type Expiry<S> =
   | { readonly sweep: (of: ProjectSweep<S>) => Promise<number> };
 
 /** What becomes of the rows where there is a cluster. */
-export type OnCluster =
+type OnCluster =
   /** Their truth is there, and each node mirrors them: `mirrored-tables.ts` does it for every such table. */
   | "configuration"
   /** They are there alone, in rows of the kinds in `cluster-store/rows/row-kinds.ts`. */
@@ -96,7 +96,7 @@ export type OnCluster =
   | { readonly own: string };
 
 /** What happens where two write the same row. */
-export type Merge = "replaced" | "added" | "appended" | "once";
+type Merge = "replaced" | "added" | "appended" | "once";
 
 /** Returns what is wrong with a row, or null. May throw on a value of a completely different form. */
 export type RowCheck = (walk: IntegrityWalk, value: never, key: never) => string | null;

@@ -44,7 +44,7 @@ export type ShownRows = {
 };
 
 /** Tables whose rows are configuration, which each node of a cluster mirrors. */
-export type MirroredTable = {
+type MirroredTable = {
   [T in TableName]: AllTables[T]["onCluster"] extends "configuration" ? T : never;
 }[TableName];
 

@@ -16,7 +16,7 @@ export interface AgentLists {
 }
 
 /** What a session and its asking request show of the visitor. */
-export interface ShownIdentity {
+interface ShownIdentity {
   readonly state: ScoredState | null;
   /** Absent where the session alone is judged. */
   readonly request?: ExaminedRequest | undefined;

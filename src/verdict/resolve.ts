@@ -86,7 +86,7 @@ export interface DecideInput {
 }
 
 /** The same, with the meanings of detections. */
-export interface ResolveInput extends DecideInput {
+interface ResolveInput extends DecideInput {
   readonly meaningOf: MeaningOf;
 }
 

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { limits } from "../limits.js";
 
 /** `onEach` feeds the metric, `warn` the log: at most once per project in `limits.ruleBudgetWarnMs`. */
-export interface RuleBudgetWatchOptions {
+interface RuleBudgetWatchOptions {
   readonly onEach: () => void;
   readonly warn: (projectId: number) => void;
 }

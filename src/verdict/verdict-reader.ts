@@ -99,7 +99,7 @@ export function askedWith(context: RequestContext): AskedContext {
 }
 
 /** How long answers are kept, in ms, and the cache's maximum memory, in bytes. */
-export interface VerdictReaderOptions {
+interface VerdictReaderOptions {
   readonly sources: VerdictSources;
   /** 0 turns the cache off. */
   readonly ttlMs: number;

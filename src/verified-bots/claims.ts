@@ -9,7 +9,7 @@ import { createTokenFinder } from "./token-finder.js";
 import type claimsFile from "./ua-claims.json";
 
 /** A part of a user agent by which a client says whose bot it is. Case does not matter. */
-export interface ClaimToken {
+interface ClaimToken {
   readonly operator: string;
   /** null where the bot fits none of the five categories. */
   readonly category: VerifiedBotCategory | null;

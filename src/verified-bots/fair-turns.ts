@@ -5,7 +5,7 @@
 import { LRUCache } from "lru-cache";
 
 /** Bounds of all networks together. */
-export interface TurnsMax {
+interface TurnsMax {
   /** Questions at a time. */
   readonly concurrencyMax: number;
   /** Questions that wait. */

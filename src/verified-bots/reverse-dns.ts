@@ -45,7 +45,7 @@ export interface ReverseDnsOptions {
 }
 
 /** State for metrics: addresses in the cache, being asked about and waiting for it. */
-export interface ReverseDnsStats {
+interface ReverseDnsStats {
   readonly cached: number;
   readonly active: number;
   readonly waiting: number;

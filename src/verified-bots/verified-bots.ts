@@ -11,7 +11,7 @@ import type { Claim, ClaimMatcher } from "./claims.js";
 import type { ReverseAnswer, ReverseDns } from "./reverse-dns.js";
 
 /** What became of a claim. `spoofed` only when every way to verify it was tried and answered no. */
-export type ClaimOutcome =
+type ClaimOutcome =
   | { readonly outcome: "verified"; readonly bot: VerifiedBot }
   | { readonly outcome: "spoofed"; readonly operator: string }
   | { readonly outcome: "unknown" };
@@ -29,7 +29,7 @@ export interface VerifiedBots {
 }
 
 /** What a `VerifiedBots` is made of. */
-export interface VerifiedBotsParts {
+interface VerifiedBotsParts {
   /** A checked catalogue. */
   readonly catalogue: VerifiedBotCatalogue;
   readonly claims: ClaimMatcher;

@@ -7,7 +7,7 @@ import type { Flag } from "../flag.js";
 export type ValueKind = readonly string[] | "file" | "folder" | "anything";
 
 /** A flag to offer, and what to offer behind it. */
-export interface FlagWord {
+interface FlagWord {
   /** With its dashes. */
   readonly word: string;
   readonly help: string;
@@ -25,7 +25,7 @@ export interface CommandWords {
 }
 
 /** Groups of commands by their first word, `account`, with the second words. */
-export type Groups = ReadonlyMap<string, readonly CommandWords[]>;
+type Groups = ReadonlyMap<string, readonly CommandWords[]>;
 
 /** Everything there is to offer. `groups` has the commands of two words by their first one. */
 export interface Vocabulary {

@@ -1,7 +1,7 @@
 /** Asks a running proxy, as a visitor would, whether it does what the recipes do. */
 
 /** One thing that was looked at. `isGood` null: it can't be told from outside, and `says` why. */
-export interface Finding {
+interface Finding {
   readonly what: string;
   readonly isGood: boolean | null;
   readonly says: string;

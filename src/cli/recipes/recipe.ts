@@ -2,7 +2,7 @@
 import { readAsset } from "../../assets.js";
 
 /** What a recipe is made for. All of it was checked: nothing in it can end a quotation or a line. */
-export interface Site {
+interface Site {
   /** Host and port of the application. */
   readonly upstream: string;
   /** The name under which visitors know the site. */
@@ -17,7 +17,7 @@ export interface Site {
 /** The proxies that there are recipes for. */
 export const proxyNames = ["nginx", "caddy", "haproxy", "traefik", "envoy", "gateway", "ingress"] as const;
 /** A proxy that there is a recipe for. */
-export type ProxyName = (typeof proxyNames)[number];
+type ProxyName = (typeof proxyNames)[number];
 
 /** Each text must be in the recipe; all its places are replaced. */
 type Replacements = readonly (readonly [from: string, to: string])[];

@@ -20,7 +20,7 @@ import { mastersOf, scanKeys } from "../scan.js";
 import { indexedSessions } from "../sessions/indexed-sessions.js";
 
 /** What a check of a cluster needs besides its rows: how to check features and the mirror's rows. */
-export interface ClusterCheckOptions {
+interface ClusterCheckOptions {
   readonly cluster: OpenedMirror;
   readonly features: KnownFacts["features"];
   /** Checks the rows of the mirror. */

@@ -11,7 +11,7 @@ import type { ConfigFault, ConfigState } from "./config-state.js";
 import { type ConfigTruth, OtherClusterError } from "./config-truth.js";
 
 /** What the follower keeps up to date, and where it reports faults. */
-export interface FollowerParts {
+interface FollowerParts {
   readonly mirror: ConfigMirror;
   readonly truth: ConfigTruth;
   readonly state: ConfigState;

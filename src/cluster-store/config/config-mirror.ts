@@ -18,7 +18,7 @@ interface StoredPosition extends ConfigPosition {
 }
 
 /** A change that was tried on the mirror: the state that it was tried on, its result, and what it would write. */
-export interface TriedChange<T> extends RecordedChange<T> {
+interface TriedChange<T> extends RecordedChange<T> {
   readonly base: ConfigPosition;
 }
 

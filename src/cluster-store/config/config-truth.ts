@@ -68,7 +68,7 @@ export interface SeenNode {
  * The revision of a change, or why it was not made: another came first, there is no room, or a store is being copied into the cluster. "unknown": the
  * caller asked again so late that the log can no longer tell.
  */
-export type ChangeOutcome = { readonly revision: number } | "conflict" | "full" | "copying" | "unknown";
+type ChangeOutcome = { readonly revision: number } | "conflict" | "full" | "copying" | "unknown";
 
 /** Another cluster than the one expected, or one that has lost its rows or is being filled with others. */
 export class OtherClusterError extends Error {

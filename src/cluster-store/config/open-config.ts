@@ -15,7 +15,7 @@ import { ConfigMirror, storedPosition } from "./config-mirror.js";
 import { ConfigTruth } from "./config-truth.js";
 
 /** The cluster that a folder joins, and how long its changes wait. */
-export interface ConfigOptions {
+interface ConfigOptions {
   readonly client: ClusterClient;
   /** Replicas that must have a change before any node acts on it. */
   readonly acks: number;

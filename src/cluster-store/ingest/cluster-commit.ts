@@ -49,7 +49,7 @@ import {
 } from "./session-writer.js";
 
 /** What a scoring thread of a cluster needs to commit. */
-export interface ClusterCommitOptions extends SessionWriterOptions {
+interface ClusterCommitOptions extends SessionWriterOptions {
   readonly context: CommitContext;
   readonly paths: ClusterPathReuseIndex;
   readonly counts: ClusterCounts;

@@ -66,7 +66,7 @@ export interface ReadSession {
 }
 
 /** The row of an `Idempotency-Key` for which a session was minted. */
-export interface IdempotencyRow {
+interface IdempotencyRow {
   readonly key: Buffer;
   /** What it held: a token that leads to no session any more. Empty if it did not exist. */
   readonly replaced: Buffer;
@@ -91,7 +91,7 @@ export interface BatchCounts {
 }
 
 /** A row that a batch raises by one. */
-export interface CountedRow {
+interface CountedRow {
   readonly row: string;
   /** Whether no batch had counted in it yet, as far as was known. */
   readonly isNew: boolean;

@@ -12,7 +12,7 @@ import { crossSessionRow, idempotencyRow, seenIdsRow, shardOfSession, shardSlots
 import { type FetchedRows, type NeededRow, nameOfKey, neededSession, versionBytes } from "./cluster-unit-of-work.js";
 
 /** What a group needs before it runs. */
-export interface Needs {
+interface Needs {
   /** Named as in `FetchedRows`. */
   readonly rows: Map<string, NeededRow>;
   /** The `sessionKey` of each session among them, by the same name. */

@@ -6,7 +6,7 @@ import { reasonOf } from "../fault-line.js";
 import { isOutageOpen, type OutageLog } from "../outage-log.js";
 
 /** A message of a scoring thread: why it refuses batches; `null` means that it takes them. */
-export interface BatchNews {
+interface BatchNews {
   readonly refusedBatches: string | null;
 }
 

@@ -35,7 +35,7 @@ export interface SessionWriterOptions {
 export type SessionFate = "written" | "conflict" | Refusal;
 
 /** The fates of a group's sessions, by `nameOfKey`, as far as its writes are finished. */
-export interface GroupWrite {
+interface GroupWrite {
   readonly fates: ReadonlyMap<string, SessionFate>;
   /** One for each master. */
   readonly writes: readonly MasterWrite[];

@@ -25,7 +25,7 @@ interface ClaimOptions {
 }
 
 /** A claimed cluster. */
-export interface ClaimedCluster {
+interface ClaimedCluster {
   readonly mark: MigrationMark;
   /** Whether an earlier run had opened it to nodes, and ended before it could mark that in the store; it is marked now. */
   readonly isOpened: boolean;

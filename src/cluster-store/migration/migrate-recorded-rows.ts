@@ -22,7 +22,7 @@ import { copyRows, type RowsPass, type WantedRow } from "./migrate-counts.js";
 import { copyHash } from "./migration-scripts.js";
 
 /** How long rows are kept, ms. */
-export interface RecordedRowTimes {
+interface RecordedRowTimes {
   readonly sessionMs: number;
   readonly blockMs: number;
 }

@@ -15,7 +15,7 @@ import { type MigrationReport, migrateStore } from "./migrate.js";
 export type { MigrationReport } from "./migrate.js";
 
 /** The options of `store migrate`. */
-export interface MigrationChoice
+interface MigrationChoice
   extends ReachedCluster,
     Pick<ClusterChoice, "storeAcks" | "storeDurable" | "sessionDays" | "statsDays" | "blockDays"> {
   readonly isFinal: boolean;

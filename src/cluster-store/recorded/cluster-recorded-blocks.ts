@@ -18,7 +18,7 @@ import { blockFields, blockRows, blockSegmentIds, blockSegmentOf, blocksInSegmen
 import { recordBlocks } from "./recorded-row-scripts.js";
 
 /** The cluster, and how long it keeps blocks. */
-export interface ClusterBlockLogOptions {
+interface ClusterBlockLogOptions {
   readonly client: ClusterClient;
   /** How long a block is kept, ms. */
   readonly blockMs: number;

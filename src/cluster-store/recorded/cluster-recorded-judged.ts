@@ -9,7 +9,7 @@ import { askAll, onKey } from "../cluster-asking.js";
 import { judgedHourRow } from "../keys.js";
 
 /** Client, and how long rows are kept, ms. */
-export interface ClusterRecordedJudgedOptions {
+interface ClusterRecordedJudgedOptions {
   readonly client: ClusterClient;
   readonly sessionMs: number;
   readonly trafficMs: number;

@@ -34,7 +34,7 @@ import { ClusterRecordedJudged } from "./cluster-recorded-judged.js";
 import { changesBefore, indexTimelines, putMark, removeMarks, saveTimeline } from "./recorded-row-scripts.js";
 
 /** What all recorded rows of a cluster need; `acks` replicas must have each write. */
-export interface ClusterRecordedRowsOptions {
+interface ClusterRecordedRowsOptions {
   readonly client: ClusterClient;
   readonly acks: number;
   /** How long sessions and their timelines are kept after the last batch, ms. */

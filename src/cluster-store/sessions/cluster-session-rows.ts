@@ -16,7 +16,7 @@ import { saveSession } from "../scripts.js";
 import { TokenHeap } from "./token-heap.js";
 
 /** The cluster and its times; `acks` replicas must have a changed session. */
-export interface ClusterSessionRowsOptions {
+interface ClusterSessionRowsOptions {
   readonly client: ClusterClient;
   readonly acks: number;
   /** How long a session is kept after its last change, ms. */

@@ -9,7 +9,7 @@ import { saveSession } from "../scripts.js";
 import { indexedSessions } from "./indexed-sessions.js";
 
 /** Which sessions to change, and how. */
-export interface RewriteOptions {
+interface RewriteOptions {
   readonly client: ClusterClient;
   /** Replicas that must have a changed record. */
   readonly acks: number;
@@ -23,7 +23,7 @@ export interface RewriteOptions {
 }
 
 /** How many sessions were looked at, how many of them changed, and how many can't be changed. */
-export interface Rewritten {
+interface Rewritten {
   sessions: number;
   changed: number;
   left: number;

@@ -1,7 +1,7 @@
 /** A binary heap of items, ordered by the first token of each. */
 
 /** An item of the heap, ordered by its first token. */
-export interface WithToken {
+interface WithToken {
   /** Its first token; `undefined` means that it has none. */
   readonly head: Buffer | undefined;
 }

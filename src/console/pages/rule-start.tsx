@@ -11,7 +11,7 @@ import { Backtest } from "./backtest.js";
 import { ConsequenceDialog } from "./consequence-dialog.js";
 
 /** A rule that is about to be switched on. */
-export interface StartingRule {
+interface StartingRule {
   readonly name: string;
   readonly expression: string;
   readonly action: Action;

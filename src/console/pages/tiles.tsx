@@ -41,7 +41,7 @@ function botShare(rows: readonly ShownVerdicts[]): number | null {
 }
 
 /** Verdicts on likely people that blocked or challenged, in a range and in the one before, as long. */
-export interface Stopped {
+interface Stopped {
   readonly now: number;
   readonly before: number;
 }

@@ -13,7 +13,7 @@ import { positiveInteger } from "../../server.js";
 import { readBodyAs } from "./wire.js";
 
 /** The alerts, what a test reads, and ticks of the event loop for it. */
-export interface AlertServices extends AlertTestServices {
+interface AlertServices extends AlertTestServices {
   readonly alerts: Alerts;
   readonly work: LongWork;
   readonly now: () => number;

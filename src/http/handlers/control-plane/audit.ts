@@ -16,7 +16,7 @@ import { logParameters, readLogQuery } from "./log-query.js";
 import { boundAccount } from "./wire.js";
 
 /** The log of changes, and the users' names of now. */
-export interface AuditServices {
+interface AuditServices {
   readonly page: (query: AuditQuery, slices: Slices) => Promise<LogPage<AuditEntry> | Refusal | null>;
   readonly reads: AccountReads;
   /** Null for a user who no longer exists. */

@@ -11,7 +11,7 @@ import type { ProjectRoute } from "../../route.js";
 import { logParameters, readLogQuery } from "./log-query.js";
 
 /** The block log, which is flushed before a page is read. */
-export interface BlockServices {
+interface BlockServices {
   readonly blocks: Blocks;
   readonly work: LongWork;
   /** Stores what this thread has recorded but not stored yet. */

@@ -20,7 +20,7 @@ import { positiveInteger } from "../../server.js";
 import { readBodyAs } from "./wire.js";
 
 /** The channels, and what sends to them. */
-export interface ChannelServices {
+interface ChannelServices {
   readonly channels: Channels;
   readonly alerts: Alerts;
   readonly sender: AlertSender;

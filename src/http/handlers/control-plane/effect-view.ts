@@ -14,20 +14,20 @@ import type { TrafficReader } from "../../../recording/traffic-reader.js";
 import type { Slices } from "../../../runtime/long-work.js";
 
 /** ms; `untilMs` is exclusive. */
-export interface SampledSpan {
+interface SampledSpan {
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
 /** What reading samples needs. */
-export interface SampleServices {
+interface SampleServices {
   readonly traffic: TrafficReader;
   readonly addresses: AddressLookup;
   readonly exceptionsOf: (project: Project) => ExceptionLookup | null;
 }
 
 /** A change on the samples of a span. */
-export interface SampledEffect {
+interface SampledEffect {
   readonly evaluated: number;
   /** Requests that the evaluated samples stand for. */
   readonly weight: number;

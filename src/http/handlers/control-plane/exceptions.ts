@@ -17,7 +17,7 @@ import { readBodyAs } from "./wire.js";
 const listPath = "/v1/projects/:project/exceptions";
 
 /** The exceptions, and what is said of a new one. */
-export interface ExceptionServices {
+interface ExceptionServices {
   readonly exceptions: Exceptions;
   readonly warnings: ExceptionWarnings;
   readonly work: LongWork;

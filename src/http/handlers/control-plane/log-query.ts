@@ -5,7 +5,7 @@ import { Refusal, refuse } from "../../../errors.js";
 import { limits } from "../../../limits.js";
 
 /** The part of a query that all logs share; `limit` is from `limits.pageMin` to `limits.pageMax`. */
-export interface LogQuery {
+interface LogQuery {
   readonly limit: number;
   /** null: from the start. Whether it is one, the log itself knows. */
   readonly cursor: string | null;

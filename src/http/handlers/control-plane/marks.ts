@@ -10,7 +10,7 @@ import { logParameters, readLogQuery } from "./log-query.js";
 import { readBodyAs } from "./wire.js";
 
 /** The marks, and ticks of the event loop for their totals. */
-export interface MarkServices {
+interface MarkServices {
   readonly marks: Marks;
   readonly work: LongWork;
 }

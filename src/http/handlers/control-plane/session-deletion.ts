@@ -11,7 +11,7 @@ import { readSpan } from "./session-query.js";
 import { readBodyAs } from "./wire.js";
 
 /** What a deletion needs, and ticks of the event loop for it. */
-export interface DeletionRouteServices extends DeletionServices {
+interface DeletionRouteServices extends DeletionServices {
   readonly work: LongWork;
   readonly now: () => number;
 }

@@ -4,7 +4,7 @@ import { refusal } from "../../reply.js";
 import type { ProjectRoute } from "../../route.js";
 
 /** What removes a session wherever its rows lie. */
-export interface SessionErasure {
+interface SessionErasure {
   /** Whether the project had such a session. Rejects with `unavailable` when a row of it may be left. */
   erase(projectId: number, token: string): Promise<boolean>;
 }

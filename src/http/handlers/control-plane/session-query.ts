@@ -28,7 +28,7 @@ import { sessionLogRow } from "./sessions.js";
 import { readBodyAs } from "./wire.js";
 
 /** What a query needs, and ticks of the event loop for it. */
-export interface SessionQueryRouteServices extends SessionQueryServices {
+interface SessionQueryRouteServices extends SessionQueryServices {
   readonly meaningOf: MeaningOf;
   readonly work: LongWork;
   readonly now: () => number;

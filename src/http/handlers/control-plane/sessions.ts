@@ -16,7 +16,7 @@ import { logParameters, readLogQuery } from "./log-query.js";
 import { markView } from "./marks.js";
 
 /** Sessions and their marks, and ticks of the event loop for pages. */
-export interface SessionServices {
+interface SessionServices {
   readonly sessions: Sessions;
   readonly marks: Marks;
   readonly agents: AgentLists;

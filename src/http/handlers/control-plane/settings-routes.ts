@@ -7,7 +7,7 @@ import type { ProjectCall, ProjectRoute } from "../../route.js";
 import { readBodyAs } from "./wire.js";
 
 /** `Body` is what may be sent, each field optional; `Given` the same as it is stored. */
-export interface SettingsGroup<Body extends object, Given extends object> {
+interface SettingsGroup<Body extends object, Given extends object> {
   /** Below the project. */
   readonly path: string;
   /** Operation ids are `get…` and `change…` of it; body and answer are the types `…Body` and `…Answer`. */

@@ -25,7 +25,7 @@ import type { ProjectRoute } from "../../route.js";
 import { comparedSpan, compareParameters } from "./compared-range.js";
 
 /** The counts, which are flushed before they are read. */
-export interface StatsServices {
+interface StatsServices {
   readonly stats: Stats;
   readonly work: LongWork;
   /** Stores what this thread has counted but not stored yet. */

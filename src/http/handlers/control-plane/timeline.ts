@@ -8,7 +8,7 @@ import { json, refusal } from "../../reply.js";
 import type { ProjectRoute } from "../../route.js";
 
 /** Whether the session is there, and its timeline. */
-export interface TimelineServices {
+interface TimelineServices {
   readonly sessions: Pick<Sessions, "exists" | "load">;
   readonly timelines: Pick<Timelines, "read">;
 }

@@ -28,7 +28,7 @@ import type { ProjectCall, ProjectRoute } from "../../route.js";
 import { comparedSpan, compareParameters } from "./compared-range.js";
 
 /** What these routes read; what this thread has not stored yet is stored first. */
-export interface TrafficServices {
+interface TrafficServices {
   readonly traffic: TrafficReader;
   readonly addresses: Pick<AddressLookup, "listsOf">;
   readonly reads: AccountReads;

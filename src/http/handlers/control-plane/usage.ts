@@ -8,7 +8,7 @@ import type { TokenRoute } from "../../route.js";
 import { boundAccount } from "./wire.js";
 
 /** The token's account with its plan and counts of the month. */
-export interface UsageServices {
+interface UsageServices {
   readonly accounts: Accounts;
   readonly plans: Plans;
   readonly now: () => number;

@@ -21,7 +21,7 @@ import type { OnDenied } from "./verdict.js";
 import { decodeVerdictBody } from "./verdict-body.js";
 
 /** What the call needs to judge a request and to know whose page it makes. */
-export interface ChallengePageServices extends KeyedBodyServices {
+interface ChallengePageServices extends KeyedBodyServices {
   readonly requestVerdicts: RequestVerdicts;
   /** Returns the canonical text of an address, or undefined for any other text. */
   readonly canonicalIp: (text: string) => string | undefined;

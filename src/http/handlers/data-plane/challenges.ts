@@ -26,7 +26,7 @@ import { forwardedQuestion } from "./forwarded-request.js";
 import { untrimmed } from "./header-lines.js";
 
 /** What both calls need; `onFailure` is called with errors that were answered 500. */
-export interface ChallengeServices {
+interface ChallengeServices {
   readonly credentials: Credentials;
   readonly sessions: Sessions;
   readonly challenges: Challenges;

@@ -37,13 +37,13 @@ import { SentHeaders } from "./sent-headers.js";
 import type { OnDenied } from "./verdict.js";
 
 /** Why no visitor was judged; a value of `X-Verdict-Error`. */
-export type ForwardAuthError = "unauthenticated" | "no_active_subscription" | "internal";
+type ForwardAuthError = "unauthenticated" | "no_active_subscription" | "internal";
 
 /** The value of `X-Verdict-Error` where a visitor was judged, but by no rule about paths: the proxy did not say which. */
 const noPath = "no_path";
 
 /** What forward-auth needs to read a proxied request and to judge it. */
-export interface ForwardAuthServices {
+interface ForwardAuthServices {
   readonly credentials: Credentials;
   readonly requestVerdicts: RequestVerdicts;
   /** Whether the address is a trusted proxy's. */

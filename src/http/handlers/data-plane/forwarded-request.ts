@@ -30,7 +30,7 @@ const ofProxy: ReadonlySet<string> = new Set([
 ]);
 
 /** A proxy's call before it becomes a question for a verdict. */
-export interface Forwarded {
+interface Forwarded {
   /** Lines as they came. */
   readonly lines: readonly (readonly [name: string, value: string])[];
   readonly context: RequestContext;

@@ -17,7 +17,7 @@ import { limits } from "../../../limits.js";
  * - `signature`: a signature may cover any line, so that all of them count;
  * - `none`: of other lines' values nothing, of their names order and letter case.
  */
-export type HeaderPart = "whole" | "presence" | "page" | "type" | "origin" | "signature" | "none";
+type HeaderPart = "whole" | "presence" | "page" | "type" | "origin" | "signature" | "none";
 
 const partial: readonly (readonly [name: string, part: HeaderPart])[] = [
   ["referer", "page"],

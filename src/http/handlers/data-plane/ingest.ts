@@ -18,7 +18,7 @@ import { cors, preflightRoute } from "./cors.js";
 import { IngestHeaderReader, type IngestHeaders } from "./ingest-headers.js";
 
 /** The parts of its thread that ingest needs; `disk` refuses batches while there is no room. */
-export interface IngestServices {
+interface IngestServices {
   readonly queue: IngestQueue;
   readonly disk: { readonly hasRoom: boolean };
   readonly credentials: Credentials;

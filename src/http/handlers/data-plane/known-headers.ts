@@ -60,7 +60,7 @@ class Slots<Entry> {
 }
 
 /** What a body says, with headers that are known. */
-export interface FoundHeaders {
+interface FoundHeaders {
   readonly told: ToldHeaders;
   /** The body's text with `mark` in place of the headers. */
   readonly rest: string;

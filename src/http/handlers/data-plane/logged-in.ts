@@ -7,7 +7,7 @@ import { json, refusal } from "../../reply.js";
 import type { KeyRoute } from "../../route.js";
 
 /** The sessions; a session's record stores the assertion. */
-export interface LoggedInServices {
+interface LoggedInServices {
   readonly sessions: Sessions;
   readonly now: () => number;
 }

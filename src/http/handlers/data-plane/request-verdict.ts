@@ -22,7 +22,7 @@ import type { OnDenied } from "./verdict.js";
 import { decodeVerdictBody } from "./verdict-body.js";
 
 /** What the call needs to judge a request, and what it reports. */
-export interface RequestVerdictServices extends KeyedBodyServices {
+interface RequestVerdictServices extends KeyedBodyServices {
   readonly requestVerdicts: RequestVerdicts;
   /** Returns the canonical text of an address, or undefined for any other text. */
   readonly canonicalIp: (text: string) => string | undefined;

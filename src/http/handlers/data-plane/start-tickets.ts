@@ -11,7 +11,7 @@ import { cors, preflightRoute } from "./cors.js";
 import { IngestHeaderReader, type IngestHeaders } from "./ingest-headers.js";
 
 /** What signing a ticket needs: the key's project, the visitor's network, the time. */
-export interface StartTicketServices {
+interface StartTicketServices {
   readonly credentials: Credentials;
   /** As batches know the visitor's address. */
   readonly clientIp: (socketAddress: string, forwardedFor: string) => string;

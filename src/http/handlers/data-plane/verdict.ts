@@ -20,7 +20,7 @@ import { ReadHeaders } from "./read-headers.js";
 import { goodHost, goodMethod } from "./request-context.js";
 
 /** What a verdict read needs; `onDenied` is called for every answer. */
-export interface VerdictServices {
+interface VerdictServices {
   readonly credentials: Credentials;
   readonly verdicts: VerdictReader;
   /** Returns the canonical text of an address, or undefined for any other text. */

@@ -5,7 +5,7 @@ import { jsonType } from "../../reply.js";
 import type { PublicRoute } from "../../route.js";
 
 /** Which project the demo shows, its verdicts and the page. */
-export interface DemoServices {
+interface DemoServices {
   /** The project whose visitors the demo shows; null while there is none with scoring enabled. */
   readonly demoProject: () => Project | null;
   readonly verdicts: VerdictReader;

@@ -4,7 +4,7 @@ import type { FileBody } from "./file-reply.js";
 import { pageRoute } from "./pages.js";
 
 /** The documentation as the build made it. */
-export interface DocsFiles {
+interface DocsFiles {
   /** Complete pages by path: `/docs`, `/docs/rules`. */
   readonly pages: readonly { readonly path: string; readonly html: () => string }[];
   readonly style: FileBody;

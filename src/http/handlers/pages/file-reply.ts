@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import type { Reply } from "../../reply.js";
 
 /** A file with its compressed forms, as the build made them. */
-export interface CompressedFile {
+interface CompressedFile {
   readonly plain: Uint8Array;
   readonly br?: Uint8Array;
   readonly gzip?: Uint8Array;

@@ -44,7 +44,7 @@ export function pageRoute({ path, contentType, body, headers, cacheControl, summ
 }
 
 /** What `/readyz` asks. */
-export interface Health {
+interface Health {
   /** Whether requests should be sent to this process, as the admin address says it too: `readiness.ts`. */
   readonly isReady: () => boolean;
 }
