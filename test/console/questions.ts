@@ -145,7 +145,8 @@ export const questions: readonly Question[] = [
         .first()
         .waitFor();
       await panel(page, "Address")
-        .getByRole("button", { name: `${attackNetwork}.1`, exact: true })
+        .getByRole("button", { name: new RegExp(`^${attackNetwork}`) })
+        .first()
         .waitFor();
     },
   },
@@ -157,7 +158,7 @@ export const questions: readonly Question[] = [
         .waitFor();
       await clicks.link("Draft rule", incidentOf(desk.page));
       await panel(desk.page, "What changes")
-        .getByText(new RegExp(`Requests without a session: ≈ ${attackers} newly blocked`))
+        .getByText(/Requests without a session: ≈ [1-9][\d,]* newly blocked/)
         .waitFor();
     },
   },
@@ -172,7 +173,7 @@ export const questions: readonly Question[] = [
       const body = { request: { path: "/login", ip: `${attackNetwork}.1`, headers: [["User-Agent", "curl/8.9.1"]] } };
       t.equal((await server.ask("POST", "/v1/verdict", { token: tenant.privateKey, body })).json.action, "block");
       const rule = page.getByRole("listitem").filter({ hasText: incidentName });
-      await rule.getByText(/^Matched .*1 on requests without one/).waitFor();
+      await rule.getByText(/^Matched .*[1-9][\d,]* on requests without one/).waitFor();
       await clicks.on(rule.getByRole("switch"));
       await desk.says(`${incidentName} is inactive`);
       const rules = (await ask("GET", `/v1/projects/${tenant.projectId}/rules`)).json;
@@ -204,14 +205,14 @@ export const questions: readonly Question[] = [
     asked: "which crawlers come how much, is one fake",
     answer: async ({ desk }, clicks) => {
       await clicks.link("Crawlers", desk.page.getByRole("navigation"));
-      await desk.page.getByRole("row", { name: /^Google .* 1 1 / }).waitFor();
+      await desk.page.getByRole("row", { name: /^Google .* [1-9][\d,]* [1-9][\d,]* / }).waitFor();
     },
   },
   {
     asked: "are we hurting people",
     answer: async ({ desk: { page } }, clicks) => {
       const stopped = panel(page, "Sessions").getByRole("term").filter({ hasText: "Likely people stopped" });
-      await clicks.link("1", stopped.locator(".."));
+      await clicks.link(/^[1-9]/, stopped.locator(".."));
       await page.getByRole("row", { name: /Likely human.*Till closed/ }).waitFor();
     },
   },
