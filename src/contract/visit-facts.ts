@@ -15,7 +15,10 @@ export interface VisitFacts {
   readonly evidence: VisitEvidence;
 }
 
-/** What detections read of a visit. Undefined: nothing can be concluded, as where the SDK is not installed. */
+/**
+ * What detections read of a visit. Undefined: nothing can be concluded, as where the SDK is not installed. Counts are undefined below the bound of their
+ * detection, and are that bound above it.
+ */
 export interface VisitEvidence {
   /** Silent pages below path segments where other visitors' pages report. */
   readonly silentPages: number | undefined;

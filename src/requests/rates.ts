@@ -15,7 +15,7 @@
 import { randomFillSync } from "node:crypto";
 import { halfSipHash } from "../contract/hashes.js";
 import { mappedV4, parseV4, parseV6 } from "../net/address-text.js";
-import { BrokenShard, clock, ShardLock } from "./shard-lock.js";
+import { BrokenShard, clock, ShardLock, shardsFor } from "./shard-lock.js";
 
 /** What `newRates` may make smaller, for tests. */
 interface RatesSize {
@@ -27,8 +27,15 @@ interface RatesSize {
   readonly entries: number;
 }
 
-/** For a service: 1.3 million addresses and 4.2 million entries in 85 MB, of which the system gives only the pages that are written to. */
-const ratesSize: RatesSize = { shards: 64, addresses: 20_480, chains: 32_768, entries: 65_536 };
+/**
+ * For a service of so many HTTP threads: 1.3 million addresses and 4.2 million entries in 85 MB, of which the system gives only the pages that are
+ * written to.
+ */
+export function ratesSize(threads: number): RatesSize {
+  const shards = shardsFor(threads);
+  const share = 2 ** 20 / shards;
+  return { shards, addresses: 1.25 * share, chains: 2 * share, entries: 4 * share };
+}
 
 const windowMs = 60_000;
 /** A clock that was set back by more than this makes what is later than now old. */
@@ -49,7 +56,7 @@ const addressColumns = 5;
 const entryColumns = 3;
 
 /** Memory of rates, empty, with a hash key of its own; untouched pages cost nothing. */
-export function newRates(size: RatesSize = ratesSize): SharedArrayBuffer {
+export function newRates(size = ratesSize(1)): SharedArrayBuffer {
   const memory = new SharedArrayBuffer(4 * (headWords + size.shards * shardWords(size)));
   const words = new Int32Array(memory);
   const key = randomFillSync(new Int32Array(2));

@@ -9,6 +9,8 @@ export interface TableSize {
   readonly shards: number;
   readonly rows: number;
   readonly width: number;
+  /** How many of these are zero in a new row; absent: all. Fewer touch less memory. */
+  readonly cleared?: number;
 }
 
 /** Words of a shard before its chains and rows; the first is the lock. */
@@ -30,7 +32,7 @@ export function tableBytes({ shards, rows, width }: TableSize): number {
   return 4 * shards * (shardHeadWords + rows + rows * (rowHeadWords + width));
 }
 
-/** The words of the shard, and where those of the row begin that are its user's. */
+/** The words of the shard, and where those of the row begin that are its user's; the first `cleared` are zero in a new one. */
 type UseRow<T> = (words: Int32Array, at: number, isNew: boolean) => T;
 
 /** One thread's way to a table. What can't be had in time is undefined: it costs a count, not a verdict. */
@@ -48,7 +50,7 @@ export class RecentTable {
     return this.#shardOf(hash1).locked(now, (shard) => shard.find(hash0, hash1) !== 0) === true;
   }
 
-  /** Hands the row to `use`, which must not throw; a new one, all zero, if there is none. */
+  /** Hands the row to `use`, which must not throw; a new one if there is none. */
   use<T>(hash0: number, hash1: number, now: number, use: UseRow<T>): T | undefined {
     return this.#shardOf(hash1).locked(now, (shard) => {
       const row = shard.find(hash0, hash1);
@@ -86,11 +88,13 @@ class Shard {
   readonly #rows: Int32Array;
   readonly #rowsMax: number;
   readonly #rowWords: number;
+  readonly #clearedWords: number;
   readonly #lock: ShardLock;
 
-  constructor(memory: SharedArrayBuffer, at: number, { rows, width }: TableSize) {
+  constructor(memory: SharedArrayBuffer, at: number, { rows, width, cleared = width }: TableSize) {
     this.#rowsMax = rows;
     this.#rowWords = rowHeadWords + width;
+    this.#clearedWords = rowHeadWords + cleared;
     this.#head = new Int32Array(memory, at, shardHeadWords);
     this.#chains = new Int32Array(memory, at + 4 * shardHeadWords, rows);
     this.#rows = new Int32Array(memory, at + 4 * (shardHeadWords + rows), rows * this.#rowWords);
@@ -149,7 +153,7 @@ class Shard {
     const chain = hash0 & (this.#rowsMax - 1);
     const rows = this.#rows;
     // Faster than `fill` for so few.
-    for (let word = at; word < at + this.#rowWords; word++) rows[word] = 0;
+    for (let word = at; word < at + this.#clearedWords; word++) rows[word] = 0;
     rows[at + hash0At] = hash0;
     rows[at + hash1At] = hash1;
     rows[at + nextAt] = this.#chains[chain]!;

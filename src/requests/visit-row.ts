@@ -31,8 +31,9 @@ export const V = {
   entries: 11,
 } as const;
 const entriesAt = 12;
-/** Words of a visit. */
+/** Words of a visit, and those of them before its pages: nothing is read of pages beyond `entries`. */
 export const visitWords = entriesAt + pagesMax * pageWords;
+export const visitHeadWords = entriesAt;
 
 const silentMs = 5000;
 

@@ -10,7 +10,7 @@ import { noVisitEvidence, type VisitFacts } from "../contract/visit-facts.js";
 import { mappedV4, parseV4, parseV6 } from "../net/address-text.js";
 import { InstalledPages, installedPagesBytes, segmentOf } from "./installed-pages.js";
 import { RecentTable, type TableSize, tableBytes } from "./recent-table.js";
-import { clock } from "./shard-lock.js";
+import { clock, shardsFor } from "./shard-lock.js";
 import {
   addPage,
   dropPage,
@@ -20,6 +20,7 @@ import {
   silentPages,
   silentRuns,
   V,
+  visitHeadWords,
   visitWords,
   walk,
 } from "./visit-row.js";
@@ -46,36 +47,47 @@ export interface VisitQuestion {
   readonly isAskedAgain: boolean;
 }
 
-/** What `newVisits` may make smaller, for tests: rows of each of 64 shards, a power of two. */
+/** What `newVisits` may make smaller, for tests: shards, and rows of each; powers of two. */
 interface VisitsSize {
+  readonly shards: number;
   readonly visits: number;
   readonly given: number;
 }
 
-/** 131,072 visits, and as many tokens that did not come back yet: 26 MB, of which the system gives only the pages that are written to. */
-const usualSize: VisitsSize = { visits: 2048, given: 2048 };
-const shards = 64;
+/**
+ * For a service of so many HTTP threads: 131,072 visits, and as many tokens that did not come back yet: 29 MB, of which the system gives only the pages
+ * that are written to.
+ */
+export function visitsSize(threads: number): VisitsSize {
+  const shards = shardsFor(threads);
+  const rows = 2 ** 17 / shards;
+  return { shards, visits: rows, given: rows };
+}
+
 const idleMs = 30 * 60_000;
 /** A clock that was set back by more than this makes what is later than now old. */
 const skewMs = 1000;
 
 /** Words at the start: the hash's key, the size, and when a report was last not taken. */
 const headWords = 8;
-const missedAt = 4;
+const missedAt = 5;
 /** Words of a token that was given: when, to which visit, for a page below which segment of which project. */
 const givenWords = 5;
 
-function sizesOf({ visits, given }: VisitsSize): { readonly visits: TableSize; readonly given: TableSize } {
-  return { visits: { shards, rows: visits, width: visitWords }, given: { shards, rows: given, width: givenWords } };
+function sizesOf({ shards, visits, given }: VisitsSize): { readonly visits: TableSize; readonly given: TableSize } {
+  return {
+    visits: { shards, rows: visits, width: visitWords, cleared: visitHeadWords },
+    given: { shards, rows: given, width: givenWords },
+  };
 }
 
 /** Memory of visits, empty, with a hash key of its own; untouched pages cost nothing. */
-export function newVisits(size: VisitsSize = usualSize): SharedArrayBuffer {
+export function newVisits(size = visitsSize(1)): SharedArrayBuffer {
   const tables = sizesOf(size);
   const bytes = 4 * headWords + tableBytes(tables.visits) + tableBytes(tables.given) + installedPagesBytes;
   const memory = new SharedArrayBuffer(bytes);
   const key = randomFillSync(new Int32Array(2));
-  new Int32Array(memory).set([key[0]!, key[1]!, size.visits, size.given]);
+  new Int32Array(memory).set([key[0]!, key[1]!, size.shards, size.visits, size.given]);
   return memory;
 }
 
@@ -102,9 +114,9 @@ export class Visits {
   constructor(memory: SharedArrayBuffer, seesAll = true) {
     this.#seesAll = seesAll;
     this.#head = new Int32Array(memory, 0, headWords);
-    const [key0, key1, visits, given] = this.#head;
+    const [key0, key1, shards, visits, given] = this.#head;
     this.#key = [key0!, key1!];
-    const tables = sizesOf({ visits: visits!, given: given! });
+    const tables = sizesOf({ shards: shards!, visits: visits!, given: given! });
     let at = 4 * headWords;
     this.#visits = new RecentTable(memory, at, tables.visits);
     at += tableBytes(tables.visits);
@@ -124,7 +136,7 @@ export class Visits {
     const segment = question.isNavigation || given !== null ? segmentOf(question.path) : 0;
     const after: { runs: readonly SilentRun[]; settled: Settled | null } = { runs: noRuns, settled: null };
     const facts = this.#visits.use(hash0, hash1, now, (words, at, isNew): VisitFacts => {
-      if (!isNew && isOver((now - words[at + V.last]!) | 0)) words.fill(0, at, at + visitWords);
+      if (!isNew && isOver((now - words[at + V.last]!) | 0)) words.fill(0, at, at + visitHeadWords);
       words[at + V.project] = projectId;
       words[at + V.last] = now;
       if (claimed !== null) addClaimed(words, at, claimed);
@@ -151,10 +163,10 @@ export class Visits {
         posts: words[at + V.posts]!,
         cookieKept: token !== null ? true : unkept > 0 ? false : undefined,
         evidence: {
-          silentPages: silent >= silentMin ? silent : undefined,
-          unkeptTokens: unkept >= unkeptMin ? unkept : undefined,
+          silentPages: silent >= silentMin ? silentMin : undefined,
+          unkeptTokens: unkept >= unkeptMin ? unkeptMin : undefined,
           isPagelessPost: this.#seesAll && isPost && token === null && !hadPage ? true : undefined,
-          walkedPages: question.isNavigation ? words[at + V.walkRun]! : undefined,
+          walkedPages: question.isNavigation && words[at + V.walkRun]! >= walkedMin ? walkedMin : undefined,
           isInstalled: undefined,
         },
       };
@@ -232,7 +244,7 @@ export class Visits {
     nowMs: number,
   ): VisitFacts {
     const { silentPages: silent, unkeptTokens, isPagelessPost, walkedPages } = facts.evidence;
-    const isOdd = isPosting(method) || (walkedPages ?? 0) >= walkedMin || (path !== undefined && /\.m?js$/.test(path));
+    const isOdd = isPosting(method) || walkedPages !== undefined || (path !== undefined && /\.m?js$/.test(path));
     if (silent === undefined && unkeptTokens === undefined && !isOdd) return facts;
     let counted = 0;
     for (const { segment, pages } of runs) {
@@ -245,7 +257,7 @@ export class Visits {
       evidence: {
         ...noVisitEvidence,
         walkedPages,
-        silentPages: counted === 0 ? undefined : counted,
+        silentPages: counted >= silentMin ? silentMin : undefined,
         ...(isHere && { unkeptTokens, isPagelessPost, isInstalled: true }),
       },
     };
@@ -279,7 +291,7 @@ export class Visits {
   }
 }
 
-/** Fewer are no evidence; see the detections. */
+/** Fewer are no evidence, and more are no other: see the detections. A score is known again by this, while the visit goes on. */
 const silentMin = 4;
 const unkeptMin = 3;
 const walkedMin = 8;

@@ -7,8 +7,8 @@ import { newConfigState } from "../cluster-store/config/config-state.js";
 import { newOutage } from "../cluster-store/outage-log.js";
 import { newReadinessBoard } from "../http/readiness.js";
 import { shippedFacts } from "../network/network-files.js";
-import { newRates } from "../requests/rates.js";
-import { newVisits } from "../requests/visits.js";
+import { newRates, ratesSize } from "../requests/rates.js";
+import { newVisits, visitsSize } from "../requests/visits.js";
 import { newNonceTable } from "../signed-agents/nonces.js";
 
 /** Can be posted to other threads. */
@@ -38,8 +38,8 @@ export function newSharedMemory(httpThreads: number, network = shippedFacts()): 
     askedSessions: newAskedSessions(),
     nonces: newNonceTable(),
     network,
-    requestRates: newRates(),
-    visits: newVisits(),
+    requestRates: newRates(ratesSize(httpThreads)),
+    visits: newVisits(visitsSize(httpThreads)),
     configState: newConfigState(),
     outage: newOutage(),
     batchOutage: newOutage(),

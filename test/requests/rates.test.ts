@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import fc from "fast-check";
 import t from "tap";
 import { halfSipHash } from "../../src/contract/hashes.js";
-import { newRates, RequestRates } from "../../src/requests/rates.js";
+import { newRates, RequestRates, ratesSize } from "../../src/requests/rates.js";
 import { holds } from "../support/property.js";
 
 const start = Date.UTC(2026, 10, 22);
@@ -124,7 +124,7 @@ t.test("a clock that is set back, or far ahead, is no reason to count for ever",
 });
 
 t.test("threads count together", async (t) => {
-  const memory = newRates();
+  const memory = newRates(ratesSize(3));
   const url = new URL("../../src/requests/rates.js", import.meta.url);
   const source = `
     import("${url.href}").then(({ RequestRates }) => {

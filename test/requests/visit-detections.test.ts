@@ -62,10 +62,10 @@ t.test("silent pages count where others' pages report, from 20 navigations on", 
 t.test("a visitor who refuses cookies, and one who posts without a page", async (t) => {
   const visits = new Visits(newVisits());
   installed(visits, 20);
-  const answers = [0, 1, 2, 3].map(
+  const answers = [0, 1, 2, 3, 4].map(
     (n) => visits.look({ ...page, given: tokenOf(n) }, start + n)?.evidence.unkeptTokens,
   );
-  t.same(answers, [undefined, undefined, undefined, 3]);
+  t.same(answers, [undefined, undefined, undefined, 3, 3]);
   const post = { ...page, method: "POST", isNavigation: false, address: "192.0.2.2" };
   t.equal(visits.look(post, start)?.evidence.isPagelessPost, true);
   t.equal(visits.look({ ...post, token: tokenOf(7) }, start)?.evidence.isPagelessPost, undefined, "it brings a token");
@@ -82,10 +82,12 @@ t.test("a visitor who refuses cookies, and one who posts without a page", async 
 
 t.test("a listing that is walked", async (t) => {
   const visits = new Visits(newVisits());
-  const walked = [2, 3, 4, 6, 7].map(
-    (n) => visits.look({ ...page, target: `/shop/list?page=${n}&sort=a` }, start)?.evidence.walkedPages,
-  );
-  t.same(walked, [0, 1, 2, 0, 1]);
+  const walked = (...pages: number[]) =>
+    pages.map((n) => visits.look({ ...page, target: `/shop/list?page=${n}&sort=a` }, start)?.evidence.walkedPages);
+  const none = undefined;
+  t.same(walked(2, 3, 4, 5, 6, 7, 8, 9), [none, none, none, none, none, none, none, none]);
+  t.same(walked(11, 12, 13, 14, 15, 16, 17, 18), [none, none, none, none, none, none, none, none], "a gap begins anew");
+  t.same(walked(19, 20, 21), [8, 8, 8], "the ninth in a row and those behind are the same evidence");
 });
 
 t.test("a POST from nowhere counts only where the SDK is installed", async (t) => {

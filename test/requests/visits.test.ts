@@ -1,6 +1,6 @@
 /** Visits in memory: what is counted for whom, when a page is silent, and that any number of visitors takes no more room. */
 import t from "tap";
-import { newVisits, type VisitQuestion, Visits } from "../../src/requests/visits.js";
+import { newVisits, type VisitQuestion, Visits, visitsSize } from "../../src/requests/visits.js";
 
 const start = Date.UTC(2026, 10, 22);
 const page: VisitQuestion = {
@@ -106,8 +106,9 @@ t.test("threads count together, and take over from one that died", async (t) => 
   t.equal(other.look(page, start + 1)?.pages, 2);
   // The locks of all shards of visits: held since long ago.
   const words = new Int32Array(memory);
-  const shardWords = 8 + 2048 + 2048 * (5 + 44);
-  for (let shard = 0; shard < 64; shard++) words[8 + shard * shardWords] = 1;
+  const { shards, visits: rows } = visitsSize(1);
+  const shardWords = 8 + rows + rows * (5 + 44);
+  for (let shard = 0; shard < shards; shard++) words[8 + shard * shardWords] = 1;
   t.equal(one.look(page, start + 2)?.pages, 1, "begun anew");
   t.equal(other.look(page, start + 3)?.pages, 2);
 });
