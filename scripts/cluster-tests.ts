@@ -29,7 +29,7 @@ export const leftOut: Readonly<Record<string, string>> = {
   "console/": ofBrowsers,
   "control-plane/blocks":
     "the blocks of one host: `cluster-store/recorded/cluster-recorded-rows` has those of a cluster",
-  "control-plane/session-log": "reads rows of one host that it puts there; `http-additive` reads the log on both",
+  "control-plane/session-log": "reads rows of one host that it puts there; `http/logs` reads the log on both",
   "drills/": "starts clusters of its own",
   "docs/": "its subject is the documentation, whose commands name one host or start their own clusters",
   "browsers/": ofBrowsers,

@@ -3,23 +3,63 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
+import ts from "typescript";
 import { specTable } from "./spec-table.js";
+import { parsed } from "./support/sources.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 
-/** Whether the source has this string; `…` in a name is a placeholder of a template. */
-function isTestOf(source: string, name: string): boolean {
-  const pattern = name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("…", "\\$\\{[^}]+\\}");
-  return new RegExp(`(["'\`])${pattern}\\1`).test(source);
+/** What a file says of its tests: each text, and whether what it names does anything. */
+interface NamedTest {
+  /** `…` for what a template fills in. */
+  readonly name: string;
+  readonly isEmpty: boolean;
 }
 
-t.test("every statement names a test that exists", async (t) => {
-  const sources = new Map<string, string>();
+function namedIn(path: string, text: string): NamedTest[] {
+  const found: NamedTest[] = [];
+  const visit = (node: ts.Node, parents: readonly ts.Node[]): void => {
+    const name = nameOf(node);
+    if (name !== undefined) found.push({ name, isEmpty: isEmptyTest(parents) });
+    ts.forEachChild(node, (child) => visit(child, [node, ...parents]));
+  };
+  visit(parsed(path, text), []);
+  return found;
+}
+
+function nameOf(node: ts.Node): string | undefined {
+  if (ts.isStringLiteralLike(node)) return node.text;
+  if (!ts.isTemplateExpression(node)) return undefined;
+  return node.head.text + node.templateSpans.map(({ literal }) => `…${literal.text}`).join("");
+}
+
+/** Whether the text names a call or a case whose function calls nothing: `parents` of the text, the nearest first. */
+function isEmptyTest(parents: readonly ts.Node[]): boolean {
+  const named = parents.find(
+    (each) => ts.isCallExpression(each) || ts.isObjectLiteralExpression(each) || ts.isArrayLiteralExpression(each),
+  );
+  if (named === undefined) return false;
+  const parts: ts.Node[] = [];
+  ts.forEachChild(named, (part) => void parts.push(ts.isPropertyAssignment(part) ? part.initializer : part));
+  const bodies = parts.filter((part) => ts.isFunctionLike(part));
+  return bodies.length > 0 && !bodies.some(callsSomething);
+}
+
+function callsSomething(node: ts.Node): boolean {
+  return ts.isCallExpression(node) || ts.forEachChild(node, callsSomething) === true;
+}
+
+t.test("every statement names a test that exists and does something", async (t) => {
+  const tests = new Map<string, readonly NamedTest[]>();
   for (const [section, statement, file, name] of specTable) {
     const path = join(root, file);
-    if (!sources.has(file)) sources.set(file, existsSync(path) ? readFileSync(path, "utf8") : "");
-    const source = sources.get(file)!;
-    t.ok(isTestOf(source, name), `${section} "${statement}": ${file} has no test "${name}"`);
+    if (!tests.has(file)) tests.set(file, existsSync(path) ? namedIn(file, readFileSync(path, "utf8")) : []);
+    const named = tests.get(file)!.filter((each) => each.name === name);
+    t.ok(named.length > 0, `${section} "${statement}": ${file} has no test "${name}"`);
+    t.notOk(
+      named.some(({ isEmpty }) => isEmpty),
+      `${section} "${statement}": the test "${name}" of ${file} does nothing`,
+    );
   }
 });
 
@@ -38,5 +78,22 @@ t.test("every section that states something has rows, and no statement stands tw
   t.same(
     statements.filter((each, index) => statements.indexOf(each) !== index),
     [],
+  );
+});
+
+t.test("a test without a body is found", async (t) => {
+  const text = `t.test("full", async (t) => { t.ok(1); });
+t.test("empty", async (t) => {});
+t.test(\`of \${x}\`, { skip: true }, () => { const held = 1; });
+const cases = [{ name: "case", run: async (t) => t.ok(1) }, { name: "no case", run() {} }];`;
+  t.same(
+    namedIn("given.ts", text).map(({ name, isEmpty }) => [name, isEmpty]),
+    [
+      ["full", false],
+      ["empty", true],
+      ["of …", true],
+      ["case", false],
+      ["no case", true],
+    ],
   );
 });

@@ -14,7 +14,7 @@ import type { IncidentAnswer } from "../../src/contract/incidents.js";
 import { Accounts } from "../../src/control-plane/accounts.js";
 import { Projects } from "../../src/control-plane/projects.js";
 import { openStore } from "../../src/store/open-store.js";
-import { good } from "../http-additive/service.js";
+import { good } from "../http/service.js";
 import { programRequest } from "../incidents/synthetic-traffic.js";
 import { waitUntil } from "../support/wait-until.js";
 import { startReceiver } from "./receiver.js";

@@ -13,7 +13,7 @@ import { Projects } from "../../src/control-plane/projects.js";
 import { limits } from "../../src/limits.js";
 import { openStore } from "../../src/store/open-store.js";
 import type { Store } from "../../src/store/store.js";
-import { good } from "../http-additive/service.js";
+import { good } from "../http/service.js";
 import { programRequest } from "../incidents/synthetic-traffic.js";
 import { waitUntil } from "../support/wait-until.js";
 import { startReceiver } from "./receiver.js";

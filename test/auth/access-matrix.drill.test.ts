@@ -6,7 +6,7 @@ import t from "tap";
 import type { Ability } from "../../src/contract/access.js";
 import { type Role, roles } from "../../src/contract/entities.js";
 import type { Method, ProjectRoute, TokenRoute } from "../../src/http/route.js";
-import { type Answer, good, type Service, startService } from "../http-additive/service.js";
+import { type Answer, good, type Service, startService } from "../http/service.js";
 import { batch } from "../support/batches.js";
 import { countRows } from "../support/test-store.js";
 

@@ -1,7 +1,7 @@
 /** The routes that the console needs beside the contract's: projects, usage and tokens of an account, and nobody else's. */
 import t from "tap";
 import type { Role } from "../../src/contract/entities.js";
-import { good, startService } from "../http-additive/service.js";
+import { good, startService } from "../http/service.js";
 import { batch } from "../support/batches.js";
 
 /** One server for all tests but those that want flags of their own; each has tenants of its own. */

@@ -8,7 +8,7 @@ import { accountRows, putToken } from "../../src/store/account-rows.js";
 import { putAuditEntry } from "../../src/store/audit-rows.js";
 import { recordControlPlane } from "../../src/store/control-plane-changes.js";
 import { openStore } from "../../src/store/open-store.js";
-import { good, startService } from "../http-additive/service.js";
+import { good, startService } from "../http/service.js";
 
 const service = await startService(t);
 const { accounts, store } = service.server;

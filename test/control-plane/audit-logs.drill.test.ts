@@ -15,7 +15,7 @@ import { changeControlPlane } from "../../src/store/control-plane-changes.js";
 import { logNumberOf } from "../../src/store/keys.js";
 import { openStore } from "../../src/store/open-store.js";
 import type { Store } from "../../src/store/store.js";
-import { good, startService } from "../http-additive/service.js";
+import { good, startService } from "../http/service.js";
 import { startRedis } from "../support/redis-cluster.js";
 
 const startMs = Date.UTC(2026, 10, 1);

@@ -4,7 +4,7 @@ import { parseYaml, yamlText } from "../../src/config/yaml-file.js";
 import type { RulesFile } from "../../src/contract/rules-file.js";
 import { Rules } from "../../src/control-plane/rules.js";
 import { applyRules, exportRules } from "../../src/control-plane/rules-file.js";
-import { good, startService } from "../http-additive/service.js";
+import { good, startService } from "../http/service.js";
 import { automatedBatch } from "../support/batches.js";
 
 const service = await startService(t);

@@ -1,9 +1,9 @@
 /** `verified` belongs to the address that proved it, however little of addresses is stored, and a proof by DNS finds its session. */
 import t, { type Test } from "tap";
-import { type Service, startService, type Tenant } from "../http-additive/service.js";
 import { batch } from "../support/batches.js";
 import { type DnsServer, startDnsServer } from "../support/dns-server.js";
 import { askUntil } from "../support/server.js";
+import { type Service, startService, type Tenant } from "./service.js";
 
 const crawlerAgent = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)";
 /** In a published range of Google's. */

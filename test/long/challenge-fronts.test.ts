@@ -5,20 +5,15 @@ import { fronts } from "../challenge/fronts.js";
 import { type Arrive, type Tab, throughPlaywright, throughPuppeteer } from "../sdk/visitor.js";
 import { launch, noChromium } from "../support/chromium.js";
 import { launchFirefox, noFirefox } from "../support/firefox.js";
+import { waitUntil } from "../support/wait-until.js";
 
 /** Asks again while the page that is asked goes away: a page that has passed loads itself anew. */
 async function until(tab: Tab, condition: string): Promise<void> {
-  let last: unknown;
-  for (let tries = 0; tries < 600; tries++) {
-    try {
-      last = await tab.evaluate(condition);
-      if (last === true) return;
-    } catch (error) {
-      last = error;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error(`${condition}: ${String(last)}`);
+  const last = await waitUntil<unknown>(
+    () => tab.evaluate(condition).catch((error: unknown) => error),
+    (seen) => seen === true,
+  );
+  if (last !== true) throw new Error(`${condition}: ${String(last)}`);
 }
 
 const says = (text: string): string => `document.body?.innerText.includes(${JSON.stringify(text)}) === true`;

@@ -209,6 +209,7 @@ t.test("a tab that slept until its challenge had expired asks for another, and a
     for (const pid of pids) process.kill(pid, "SIGSTOP");
     const expired = await expiredChallenge(session_token);
     const answered = route.fulfill({ status: 200, json: expired });
+    // Time is the subject: the sleep.
     await new Promise((resolve) => setTimeout(resolve, 1500));
     for (const pid of pids) process.kill(pid, "SIGCONT");
     return answered;

@@ -58,6 +58,7 @@ class PageVisitor {
   async #move(): Promise<void> {
     for (let step = 0; !this.#isOver; step++) {
       await this.page.mouse.move(100 + ((step * 37) % 400), 100 + ((step * 61) % 300), { steps: 5 });
+      // The pace of a hand.
       await delay(200);
     }
   }

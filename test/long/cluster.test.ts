@@ -139,6 +139,7 @@ t.test("connections that are cut again and again", async (t) => {
     for (let round = 0; round < 60; round++) {
       const node = cluster.nodes[round % cluster.nodes.length]!;
       await node.ask("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+      // Time is the subject: connections live this long.
       await delay(50);
     }
   });
@@ -152,6 +153,7 @@ t.test("a node that is frozen, then killed, while another client storms it with 
   const ledger = await under(client, async (ledger) => {
     const master = await cluster.masterOf(keySlot("{7}"));
     master.freeze();
+    // Time is the subject: the freeze, which the engine does not take for a death.
     await delay(4000);
     master.thaw();
     const storm = Array.from({ length: 50 }, () => connected(t, cluster));
@@ -174,6 +176,7 @@ t.test("TLS: the same, with certificates that are checked", async (t) => {
     await cluster.move(slots, master);
     for (let round = 0; round < 10; round++) {
       await master.ask("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+      // Time is the subject: connections live this long.
       await delay(50);
     }
   });

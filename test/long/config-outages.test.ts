@@ -23,7 +23,7 @@ import {
   startConfigCluster,
   startNodeOn,
 } from "../cluster-store/config/config-nodes.js";
-import { startService } from "../http-additive/service.js";
+import { startService } from "../http/service.js";
 import { batch } from "../support/batches.js";
 import { ownFolder } from "../support/own-folder.js";
 import { waitUntil } from "../support/wait-until.js";

@@ -38,6 +38,7 @@ t.test("no acknowledged batch is lost while three processes open the store witho
     }
   };
   const visits = Array.from({ length: 8 }, (_, index) => visit(`visitor${index}`));
+  // Time is the subject: a minute in which others open and close the store all the while.
   await delay(openForMs);
   for (const each of openers) {
     t.equal(each.exitCode, null, "it could always open the store");

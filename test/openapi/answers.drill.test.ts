@@ -11,15 +11,7 @@ import { putProject, putToken } from "../../src/store/account-rows.js";
 import { recordControlPlane } from "../../src/store/control-plane-changes.js";
 import type { Store } from "../../src/store/store.js";
 import { tryLock } from "../../src/store/thread-lock.js";
-import {
-  type Answer,
-  type Ask,
-  good,
-  type Service,
-  startService,
-  type Tenant,
-  toolHeaders,
-} from "../http-additive/service.js";
+import { type Answer, type Ask, good, type Service, startService, type Tenant, toolHeaders } from "../http/service.js";
 import { automatedBatch, batch, browserHeaders, event } from "../support/batches.js";
 import { solutionOf } from "../support/challenges.js";
 import { storeMarks } from "../support/stored-session.js";

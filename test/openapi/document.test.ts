@@ -13,7 +13,7 @@ import {
 } from "../../src/contract/validators.js";
 import { Refusal } from "../../src/errors.js";
 import { checkBatch } from "../../src/ingest/decode-batch.js";
-import { startService } from "../http-additive/service.js";
+import { startService } from "../http/service.js";
 import { event } from "../support/batches.js";
 import { mistakesOf, type Schema } from "./json-schema.js";
 

@@ -13,6 +13,7 @@ import { automatedBatch, batch, browserHeaders } from "../support/batches.js";
 import { ChallengedVisitor, encodedSolution, solutionOf, solvedOf } from "../support/challenges.js";
 import { chunked, type RawAnswer, RawClient, rawRequest } from "../support/raw-socket.js";
 import { anotherTenant, askUntil, firstTenant, startServer, type Tenant } from "../support/server.js";
+import { waitUntil } from "../support/wait-until.js";
 
 const agent = browserHeaders["user-agent"];
 
@@ -345,23 +346,16 @@ t.test("attacks", async (t) => {
       });
       return json.data.at(-1).challenges_by_rule as Record<string, { issued: number; passed: number; failed: number }>;
     };
-    const settled = async (issued: number) => {
-      let last = await counted();
-      for (let tries = 0; tries < 400 && (last[0]?.issued ?? 0) < issued; tries++) {
-        await new Promise((resolve) => setTimeout(resolve, 10));
-        last = await counted();
-      }
-      return last;
-    };
+    const settled = (issued: number) => waitUntil(counted, (seen) => (seen[0]?.issued ?? 0) >= issued);
     const quiet = await newSession();
-    // Counts of what was asked for before come in behind the answers, from two threads.
+    // Counts of what was asked for before come in behind the answers, from two threads: until they have stood still for a hundred looks.
     let start = await settled(200);
-    for (let unchanged = 0; unchanged < 100; unchanged++) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-      const now = await counted();
-      if (JSON.stringify(now) !== JSON.stringify(start)) unchanged = 0;
+    let unchanged = 0;
+    await waitUntil(counted, (now) => {
+      unchanged = JSON.stringify(now) === JSON.stringify(start) ? unchanged + 1 : 0;
       start = now;
-    }
+      return unchanged >= 100;
+    });
     const [issued, passed] = [start[ruleId]?.issued ?? 0, start[ruleId]?.passed ?? 0];
     for (let round = 0; round < 20; round++) await visitor.issue(quiet);
     const session = await newSession();
@@ -384,11 +378,7 @@ t.test("attacks", async (t) => {
     for (const challenge of challenges.slice(-4)) {
       t.equal((await visitor.send(session, await solutionOf(challenge))).status, 200);
     }
-    let last = await counted();
-    for (let tries = 0; tries < 400 && (last[0]?.passed ?? 0) < (start[0]?.passed ?? 0) + 3; tries++) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-      last = await counted();
-    }
+    const last = await waitUntil(counted, (seen) => (seen[0]?.passed ?? 0) >= (start[0]?.passed ?? 0) + 3);
     t.equal(last[ruleId]?.passed, passed + 1, "and one pass of it");
     t.equal(last[0]?.passed, (start[0]?.passed ?? 0) + 3);
   });

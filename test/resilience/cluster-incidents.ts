@@ -146,6 +146,7 @@ export const incidents: readonly Incident[] = [
       const master = await masterOfRun(scene, run);
       const [replica] = await scene.cluster.replicasOf(master);
       replica!.freeze();
+      // Time is the subject: what the frozen one misses.
       await delay(1500);
       await master.kill();
       replica!.thaw();
@@ -160,6 +161,7 @@ export const incidents: readonly Incident[] = [
       const master = await masterOfRun(scene, run);
       const replicas = await scene.cluster.replicasOf(master);
       for (const replica of replicas) replica.freeze();
+      // As above.
       await delay(1500);
       await master.kill();
       for (const replica of replicas) replica.thaw();
@@ -184,6 +186,7 @@ export const incidents: readonly Incident[] = [
     happen: async (scene, run) => {
       const zone = scene.zones![run % scene.zones!.length]!;
       zone.cut();
+      // Time is the subject.
       await delay(8000);
       zone.join();
       await goesOn(scene);

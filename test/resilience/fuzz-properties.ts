@@ -1,4 +1,7 @@
-/** What must hold for every input, as functions of the number of runs: short in `npm test`, long in `test:long`. */
+/**
+ * What must hold for every input: `fuzz` runs it, shortly in the drills and with more than a million inputs in `test:long`. A failure prints the seed and the
+ * smallest counterexample.
+ */
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import type { Test } from "tap";
@@ -13,7 +16,48 @@ import { FrameWriter, type IngestRequest, readFrame } from "../../src/ingest/fra
 import { decodeScoredState, decodeSession, encodeSession } from "../../src/store/session-record.js";
 import { event } from "../support/batches.js";
 import { holds } from "../support/property.js";
+import { fuzzBatches, fuzzRules } from "./guided-targets.js";
 import { noFacts, openIngest } from "./ingest.js";
+import { acceptedBatchesAreScored } from "./scored-batches.js";
+
+type Length = "short" | "long";
+
+/** What holds, the inputs of each length, and what tries them. */
+const properties: readonly [name: string, inputs: Record<Length, number>, run: (t: Test, inputs: number) => unknown][] =
+  [
+    ["every body is a batch or a refusal of the table", { short: 1500, long: 600_000 }, bodiesAreBatchesOrRefused],
+    ["whatever goes into a frame comes out of it, in order", { short: 300, long: 20_000 }, framesKeepRequests],
+    [
+      "records keep what they are given, and damaged ones are no exception",
+      { short: 500, long: 200_000 },
+      recordsSurviveDamage,
+    ],
+    [
+      "any order of batches, repeats and retried first contacts counts as sets would",
+      { short: 30, long: 3000 },
+      countsAgreeWithSets,
+    ],
+    ["every accepted batch leaves a score from 1 to 99", { short: 75, long: 20_000 }, acceptedBatchesAreScored],
+    [
+      "what coverage leads to is a batch that leaves a score, or is refused",
+      { short: 120, long: 60_000 },
+      (t, inputs) => fuzzBatches(t, inputs, Date.now() % 1_000_000),
+    ],
+    [
+      "what coverage leads to is a rule that prints as itself, or is refused",
+      { short: 250, long: 60_000 },
+      (t, inputs) => fuzzRules(t, inputs, Date.now() % 1_000_000),
+    ],
+  ];
+
+/** Runs each as a test of its own. */
+export function fuzz(t: Test, length: Length): void {
+  for (const [name, inputs, run] of properties) {
+    t.test(name, async (t) => {
+      await run(t, inputs[length]);
+    });
+  }
+}
 
 /** JSON text that is nearly a batch: keys of ours, values of any kind, names that prototypes have. */
 const value: fc.Arbitrary<unknown> = fc.oneof(
@@ -70,7 +114,7 @@ const damagedText = fc
 const anyBytes = fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes));
 
 /** Every body is a batch or a refusal of the table; nothing of it reaches a prototype. */
-export function bodiesAreBatchesOrRefused(t: Test, numRuns: number): void {
+function bodiesAreBatchesOrRefused(t: Test, numRuns: number): void {
   const seen = { batches: 0, refused: 0 };
   holds(
     t,
@@ -110,7 +154,7 @@ const news: fc.Arbitrary<IngestRequest> = fc
   .map(([each, projectId]) => ({ ...each, identifies: "sess_x", projectId }));
 
 /** Whatever goes into a frame comes out of it, in order. */
-export function framesKeepRequests(t: Test, numRuns: number): void {
+function framesKeepRequests(t: Test, numRuns: number): void {
   holds(
     t,
     fc.property(fc.array(fc.oneof(request, news), { maxLength: 8 }), (requests) => {
@@ -176,7 +220,7 @@ const state: fc.Arbitrary<ScoredState> = fc
   .map(([each, bytes]) => (bytes === null ? each : { ...each, addressProof: Buffer.from(bytes).toString("hex") }));
 
 /** Records keep what they are given; one that is cut or damaged is none, or another one, and never an exception. */
-export function recordsSurviveDamage(t: Test, numRuns: number): void {
+function recordsSurviveDamage(t: Test, numRuns: number): void {
   const hashes = fc.array(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), { maxLength: 20 });
   holds(
     t,
@@ -219,7 +263,7 @@ interface Step {
 }
 
 /** Any order of batches, repeats and retries of first contacts counts as sets would. */
-export async function countsAgreeWithSets(t: Test, numRuns: number): Promise<void> {
+async function countsAgreeWithSets(t: Test, numRuns: number): Promise<void> {
   const { store, owner, take } = await openIngest(t);
   const sessions = new Sessions(store);
   const steps: fc.Arbitrary<Step[]> = fc.array(

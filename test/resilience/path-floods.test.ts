@@ -84,6 +84,7 @@ async function hashesAtRest(store: Store): Promise<number> {
   let count = await hashesIn(store);
   for (let before = -1; isOnCluster && before !== count; ) {
     before = count;
+    // Nothing shows what is on its way: this long it may be.
     await delay(countsOnTheirWayMs);
     count = await hashesIn(store);
   }

@@ -20,7 +20,7 @@ t.test("each name that is left out means tests that would run on a cluster other
 
 t.test("the tests of the API run on both", async (t) => {
   const tests = clusterTests();
-  for (const folder of ["auth", "challenge", "http", "http-additive", "ingest", "middleware", "openapi", "requests"]) {
+  for (const folder of ["auth", "challenge", "http", "ingest", "middleware", "openapi", "requests"]) {
     t.ok(
       tests.some((test) => test.startsWith(`${folder}/`)),
       folder,

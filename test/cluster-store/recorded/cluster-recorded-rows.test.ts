@@ -26,7 +26,7 @@ import { LongWork } from "../../../src/runtime/long-work.js";
 import { sessionKey } from "../../../src/store/keys.js";
 import type { NewBlock } from "../../../src/store/recorded-rows.js";
 import type { Store } from "../../../src/store/store.js";
-import { startService, toolHeaders } from "../../http-additive/service.js";
+import { startService, toolHeaders } from "../../http/service.js";
 import { automatedBatch, batch, event } from "../../support/batches.js";
 import { ownFolder } from "../../support/own-folder.js";
 import { startRedis } from "../../support/redis-cluster.js";
