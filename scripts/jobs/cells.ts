@@ -12,7 +12,7 @@ import { doAsAgent, doAttached, formJobs } from "./agent-jobs.js";
 import { doInBrowser, type Manner } from "./browser-jobs.js";
 import { doWithClient, type HttpClient, httpClients } from "./client-jobs.js";
 import { type JobName, jobNames, jobs } from "./jobs.js";
-import { doAsPerson, type Recordings } from "./people.js";
+import { doAsPerson, type Recordings, type Seat } from "./people.js";
 import type { ShopVisit } from "./shop.js";
 
 /** Groups of the summary, with the share that each set of rules should stop; null for people, of whom none is to be stopped; "known" where nine in ten should be named or in a bot band by the end of their first form. */
@@ -88,18 +88,20 @@ function clientCell(client: HttpClient, job: JobName, copied: boolean): Cell {
   };
 }
 
-function personCell(browser: "chromium" | "firefox", job: JobName): Cell {
+function personCell(browser: "chromium" | "firefox", job: JobName, seat: Seat = "window"): Cell {
+  const name = browser === "chromium" ? "Chromium" : "Firefox";
   return {
     group: "people",
-    tool: browser === "chromium" ? "Chromium" : "Firefox",
+    tool: seat === "window" ? name : `${name}, ${seat}`,
     mode: "window",
     job,
-    missing: () => missingProgram(browser, "Xvfb", "xdotool") ?? missingTraces(),
-    run: (visit, { display, recordings, seed }) =>
-      inTime(
-        doAsPerson(browser, job, visit, display!, recordings!, seededRandom(seed + jobNames.indexOf(job))),
-        2 * runMsMax,
-      ),
+    missing: () =>
+      missingProgram(browser, "Xvfb", "xdotool", ...(seat === "VNC" ? (["x11vnc", "vncviewer"] as const) : [])) ??
+      missingTraces(),
+    run: (visit, { display, recordings, seed }) => {
+      const random = seededRandom(seed + jobNames.indexOf(job));
+      return inTime(doAsPerson(browser, job, visit, display!, recordings!, random, seat), 2 * runMsMax);
+    },
   };
 }
 
@@ -158,5 +160,8 @@ export function cellsOf(jobsEach: number): Cell[] {
     httpClients.flatMap((client) => turns.take(jobsEach).map((job) => clientCell(client, job, copied))),
   );
   const people = jobNames.flatMap((job) => [personCell("chromium", job), personCell("firefox", job)]);
-  return [...people, ...documented, ...effort, ...clients, ...agentCells(jobsEach)];
+  const elsewhere = (["kiosk", "VNC"] as const).flatMap((seat) =>
+    formJobs.map((job) => personCell("chromium", job, seat)),
+  );
+  return [...people, ...elsewhere, ...documented, ...effort, ...clients, ...agentCells(jobsEach)];
 }

@@ -3,7 +3,10 @@
  * recording is played once.
  */
 
-import type { Display } from "../live/display.js";
+import type { ChildProcess } from "node:child_process";
+import { awaitOutput, endChild, startChild } from "../live/child-process.js";
+import { programs } from "../live/chromium.js";
+import { type Display, openDisplay } from "../live/display.js";
 import { pause } from "../live/pause.js";
 import { between, type Random } from "../live/randomness.js";
 import { type Hand, playMovement, playTyping, playWheel, pointOf, visitInWindow } from "../live/tools/window.js";
@@ -13,6 +16,7 @@ import type { ShopVisit } from "./shop.js";
 
 const pageMsMax = 7000;
 const attemptsMax = 6;
+const remoteMsMax = 60_000;
 
 type Act = { readonly click: string } | { readonly type: string } | { readonly read: true };
 
@@ -68,6 +72,40 @@ function isClick(movement: Movement): boolean {
   return Math.hypot(release.x - presses[0]!.x, release.y - presses[0]!.y) < 3;
 }
 
+/** How a person sits before the browser: an ordinary window, a kiosk without bars, or another machine's screen by VNC. */
+export type Seat = "window" | "kiosk" | "VNC";
+
+/** Shows `display` on another screen by VNC; a hand there works in the first. */
+async function openRemoteSeat(display: Display): Promise<Display> {
+  const seat = await openDisplay();
+  const server = startChild(programs.x11vnc, [
+    "-display",
+    display.name,
+    "-localhost",
+    "-nopw",
+    "-forever",
+    "-noxrecord",
+  ]);
+  const close = async (...children: ChildProcess[]) => {
+    for (const child of children) await endChild(child);
+    await seat.close();
+  };
+  try {
+    const [, port] = await awaitOutput(server, /PORT=(\d+)/, remoteMsMax);
+    const viewer = startChild(programs.vncviewer, ["-Shared", `127.0.0.1::${port}`], {
+      env: { ...process.env, DISPLAY: seat.name },
+    });
+    await awaitOutput(server, /client_set_net|Pixel format for client/i, remoteMsMax).catch(async (error) => {
+      await endChild(viewer);
+      throw error;
+    });
+    return { name: seat.name, close: () => close(viewer, server) };
+  } catch (error) {
+    await close(server);
+    throw error;
+  }
+}
+
 /** One visit; rejects where the window shows no next page. Whether the shop let it through is the shop's to say. */
 export async function doAsPerson(
   browser: "chromium" | "firefox",
@@ -76,8 +114,11 @@ export async function doAsPerson(
   display: Display,
   recordings: Recordings,
   random: Random,
+  at: Seat = "window",
 ): Promise<void> {
   const typing = recordings.typing();
+  const seat = at === "VNC" ? await openRemoteSeat(display) : undefined;
+  const options = { browser, ...(at === "kiosk" && { args: ["--kiosk"] }), ...(seat !== undefined && { seat }) };
   await visitInWindow(
     { visit, display },
     async (hand) => {
@@ -93,8 +134,8 @@ export async function doAsPerson(
       }
       await pause(between(random, 800, 1500));
     },
-    { browser },
-  );
+    options,
+  ).finally(() => seat?.close());
 }
 
 /** Down the page and up again, where the links are. */

@@ -9,6 +9,8 @@ export const programs = {
   Xvfb: process.env["XVFB_PATH"] ?? "/usr/bin/Xvfb",
   weston: process.env["WESTON_PATH"] ?? "/usr/bin/weston",
   xdotool: process.env["XDOTOOL_PATH"] ?? "/usr/bin/xdotool",
+  x11vnc: process.env["X11VNC_PATH"] ?? "/usr/bin/x11vnc",
+  vncviewer: process.env["VNCVIEWER_PATH"] ?? "/usr/bin/xtigervncviewer",
   curl: process.env["CURL_PATH"] ?? "/usr/bin/curl",
   python3: process.env["PYTHON_PATH"] ?? "/usr/bin/python3",
 } as const;

@@ -68,17 +68,17 @@ export interface LaunchOptions {
  * killed at the end of the test. Where the page has not `arrived` after a minute there is one more: on a busy machine a browser that nobody can ask
  * now and then hangs as it starts.
  */
-export function launchAlone(t: Test, url: string, arrived: Promise<unknown>): void {
-  open(t, url);
-  const impatience = setTimeout(() => open(t, url), 60_000);
+export function launchAlone(t: Test, url: string, arrived: Promise<unknown>, args: readonly string[] = []): void {
+  open(t, url, args);
+  const impatience = setTimeout(() => open(t, url, args), 60_000);
   const isPatient = () => clearTimeout(impatience);
   arrived.then(isPatient, isPatient);
 }
 
-function open(t: Test, url: string): void {
+function open(t: Test, url: string, args: readonly string[]): void {
   const profile = mkdtempSync(join(tmpdir(), "chromium-"));
   const switches = ["--headless=new", ...commonArgs, `--user-data-dir=${profile}`];
-  const child = spawn(executablePath, [...switches, "--disable-blink-features=AutomationControlled", url], {
+  const child = spawn(executablePath, [...switches, "--disable-blink-features=AutomationControlled", ...args, url], {
     // Its helpers outlive it for a moment, and would keep pipes open.
     stdio: "ignore",
   });

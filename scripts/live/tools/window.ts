@@ -115,6 +115,8 @@ export interface WindowOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The person types the address once the browser is up: extensions that change requests stall the page that it starts with. */
   readonly isAddressTyped?: boolean;
+  /** The screen before which the visitor sits, where it is not the browser's. */
+  readonly seat?: Display;
 }
 
 /** Types it again until it is opened: nothing tells when a browser takes keys. */
@@ -152,7 +154,7 @@ function switchesOf(browser: "chromium" | "firefox", profile: string): string[] 
 export async function visitInWindow(
   { visit, display }: { readonly visit: WindowVisit; readonly display: Display | null },
   act: (hand: Hand, place: PagePlace) => Promise<void>,
-  { browser: program = "chromium", args = [], env = {}, isAddressTyped = false }: WindowOptions = {},
+  { browser: program = "chromium", args = [], env = {}, isAddressTyped = false, seat }: WindowOptions = {},
 ): Promise<void> {
   if (display === null) throw new Error("a real window needs a display");
   const profile = await scratchFolder();
@@ -163,7 +165,7 @@ export async function visitInWindow(
       env: { ...process.env, DISPLAY: display.name, ...env },
     },
   );
-  const hand = openHand(display);
+  const hand = openHand(seat ?? display);
   const died = new Promise<never>((_, reject) => browser.once("exit", () => reject(new Error(`${program} ended`))));
   died.catch(() => {});
   try {
