@@ -1,6 +1,6 @@
 /**
- * Reads RESP2 and RESP3, the protocol of Redis and Valkey (redis.io/docs/reference/protocol-spec), from chunks as they arrive. It holds no more than
- * its bounds, and knows nothing about commands.
+ * Reads RESP2, which Redis and Valkey speak to whoever does not ask for RESP3 (redis.io/docs/reference/protocol-spec), from chunks as they arrive. It holds
+ * no more than its bounds, and knows nothing about commands.
  */
 
 /** A server's error reply. It is a value, because it has a place among the answers of a pipeline. */
@@ -15,10 +15,10 @@ export class ErrorReply {
 }
 
 /**
- * An answer. Bulk strings are views of the received bytes: copy what is kept. Simple strings and verbatim ones are text, integers beyond
- * 2^53 are bigint, sets are arrays, maps are flat arrays of keys and values as RESP2 has them; attributes are left out.
+ * An answer. Bulk strings are views of the received bytes: copy what is kept. Simple strings are text, integers beyond 2^53 are bigint, maps are flat arrays
+ * of keys and values.
  */
-export type RespReply = Buffer | string | number | bigint | boolean | null | ErrorReply | RespReply[];
+export type RespReply = Buffer | string | number | bigint | null | ErrorReply | RespReply[];
 
 /** The input is not RESP, or exceeds a bound: the connection can't be used any more. */
 export class RespFault extends Error {
@@ -52,7 +52,6 @@ export const defaultBounds: RespBounds = {
 interface Frame {
   readonly items: RespReply[];
   left: number;
-  readonly kind: "array" | "push" | "attribute";
 }
 
 const incomplete = Symbol("incomplete");
@@ -62,26 +61,16 @@ const nothing = Buffer.alloc(0);
 const byte = {
   cr: 13,
   lf: 10,
-  bang: 33,
-  hash: 35,
   dollar: 36,
-  percent: 37,
-  open: 40,
   star: 42,
   plus: 43,
-  comma: 44,
   minus: 45,
   zero: 48,
   nine: 57,
   colon: 58,
-  equals: 61,
-  greater: 62,
-  underscore: 95,
-  pipe: 124,
-  tilde: 126,
 } as const;
 
-/** Passes every whole reply to `onReply` in order, and out-of-band messages (RESP3 pushes) to `onPush`. */
+/** Passes every whole reply to `onReply` in order. */
 export class RespParser {
   #data: Buffer = nothing;
   #at = 0;
@@ -89,14 +78,12 @@ export class RespParser {
   #pieces: Buffer[] = [];
   #pieceBytes = 0;
   #missingBytes = 0;
-  #pieceType = 0;
   #frames: Frame[] = [];
   #elements = 0;
   #replyBytes = 0;
 
   constructor(
     private readonly onReply: (reply: RespReply) => void,
-    private readonly onPush: (message: RespReply[]) => void = () => {},
     private readonly bounds: RespBounds = defaultBounds,
   ) {}
 
@@ -144,7 +131,7 @@ export class RespParser {
     if (whole[end] !== byte.cr || whole[end + 1] !== byte.lf) throw new RespFault(badBulkEnd);
     this.#replyBytes += whole.length;
     this.#checkLength();
-    this.#give(valueOfBulk(this.#pieceType, whole.subarray(0, end)));
+    this.#give(whole.subarray(0, end));
   }
 
   #checkLength(): void {
@@ -166,13 +153,6 @@ export class RespParser {
       frame.items.push(given);
       if (--frame.left > 0) return;
       this.#frames.pop();
-      if (frame.kind === "attribute") return;
-      if (frame.kind === "push") {
-        this.#elements = 0;
-        this.#replyBytes = 0;
-        this.onPush(frame.items);
-        return;
-      }
       given = frame.items;
     }
   }
@@ -182,46 +162,16 @@ export class RespParser {
     const type = this.#data[this.#at++]!;
     switch (type) {
       case byte.dollar:
-      case byte.equals:
-      case byte.bang:
-        return this.#bulk(type);
+        return this.#bulk();
       case byte.colon:
         return this.#integer();
       case byte.star:
-      case byte.tilde:
-        return this.#open("array", 1);
+        return this.#open();
       case byte.plus:
         return this.#line();
       case byte.minus: {
         const line = this.#line();
         return line === incomplete ? incomplete : new ErrorReply(line);
-      }
-      case byte.percent:
-        return this.#open("array", 2);
-      case byte.pipe:
-        return this.#open("attribute", 2);
-      case byte.greater:
-        if (this.#frames.length > 0) throw new RespFault("a push inside of a reply");
-        return this.#open("push", 1);
-      case byte.underscore: {
-        const line = this.#line();
-        if (line === incomplete) return incomplete;
-        if (line !== "") throw new RespFault("a null with content");
-        return null;
-      }
-      case byte.hash: {
-        const line = this.#line();
-        if (line === incomplete) return incomplete;
-        if (line !== "t" && line !== "f") throw new RespFault("a boolean that is neither t nor f");
-        return line === "t";
-      }
-      case byte.comma:
-        return this.#double();
-      case byte.open: {
-        const line = this.#line();
-        if (line === incomplete) return incomplete;
-        if (!/^[+-]?\d+$/.test(line)) throw new RespFault("a big number that is none");
-        return BigInt(line);
       }
       default:
         throw new RespFault(`an element of unknown type ${type}`);
@@ -270,17 +220,7 @@ export class RespParser {
     return Number.isSafeInteger(value) ? value : BigInt(line);
   }
 
-  #double(): number | typeof incomplete {
-    const line = this.#line();
-    if (line === incomplete) return incomplete;
-    if (line === "inf") return Number.POSITIVE_INFINITY;
-    if (line === "-inf") return Number.NEGATIVE_INFINITY;
-    if (line === "nan") return Number.NaN;
-    if (!/^[+-]?\d+(\.\d*)?([eE][+-]?\d+)?$/.test(line)) throw new RespFault("a double that is none");
-    return Number(line);
-  }
-
-  #bulk(type: number): RespReply | typeof incomplete {
+  #bulk(): RespReply | typeof incomplete {
     const length = this.#integer();
     if (length === incomplete) return incomplete;
     if (length === -1) return null;
@@ -293,7 +233,6 @@ export class RespParser {
       const piece = data.subarray(this.#at);
       this.#pieces.push(piece);
       this.#pieceBytes = piece.length;
-      this.#pieceType = type;
       this.#missingBytes = end + 2 - data.length;
       this.#at = data.length;
       return incomplete;
@@ -301,32 +240,22 @@ export class RespParser {
     if (data[end] !== byte.cr || data[end + 1] !== byte.lf) throw new RespFault(badBulkEnd);
     const bytes = data.subarray(this.#at, end);
     this.#at = end + 2;
-    return type === byte.dollar ? bytes : valueOfBulk(type, bytes);
+    return bytes;
   }
 
   /** Opens an array of this many elements; an empty one is a value at once. */
-  #open(kind: Frame["kind"], perEntry: number): RespReply | typeof incomplete | undefined {
+  #open(): RespReply | typeof incomplete | undefined {
     const length = this.#integer();
     if (length === incomplete) return incomplete;
-    if (length === -1 && kind === "array") return null;
-    const elements = Number(length) * perEntry;
+    if (length === -1) return null;
+    const elements = Number(length);
     this.#elements += elements;
     if (length < 0 || this.#elements > this.bounds.elementsMax) throw new RespFault(`an array of ${length} elements`);
     if (this.#frames.length >= this.bounds.depthMax) throw new RespFault("arrays nested too deeply");
-    if (elements === 0) {
-      if (kind === "array") return [];
-      if (kind === "push") throw new RespFault("a push without content");
-      return undefined;
-    }
-    this.#frames.push({ items: [], left: elements, kind });
+    if (elements === 0) return [];
+    this.#frames.push({ items: [], left: elements });
     return undefined;
   }
 }
 
 const badBulkEnd = "a bulk string that does not end in CR LF";
-
-/** Returns a bulk string by its type: bytes, text after three letters and a colon, or an error. */
-function valueOfBulk(type: number, bytes: Buffer): RespReply {
-  if (type === byte.dollar) return bytes;
-  return type === byte.bang ? new ErrorReply(bytes.toString("utf8")) : bytes.toString("utf8", 4);
-}

@@ -16,15 +16,10 @@ import { holds } from "../support/property.js";
 /** What the parser makes of these chunks. */
 function parsed(chunks: readonly Buffer[], bounds: Partial<RespBounds> = {}) {
   const replies: RespReply[] = [];
-  const pushes: RespReply[][] = [];
-  const parser = new RespParser(
-    (reply) => replies.push(copied(reply)),
-    (push) => pushes.push(push),
-    { ...defaultBounds, ...bounds },
-  );
+  const parser = new RespParser((reply) => replies.push(copied(reply)), { ...defaultBounds, ...bounds });
   // Each chunk has memory of its own that is overwritten afterwards, as that of a socket may be.
   for (const chunk of chunks) parser.write(Buffer.from(chunk));
-  return { replies, pushes, heldBytes: parser.heldBytes };
+  return { replies, heldBytes: parser.heldBytes };
 }
 
 function copied(reply: RespReply): RespReply {
@@ -40,8 +35,7 @@ function written(reply: RespReply): Buffer {
   if (Array.isArray(reply)) return Buffer.concat([Buffer.from(`*${reply.length}\r\n`), ...reply.map(written)]);
   if (reply instanceof ErrorReply) return Buffer.from(`-${reply.message}\r\n`);
   if (reply === null) return Buffer.from("$-1\r\n");
-  if (typeof reply === "boolean") return Buffer.from(`#${reply ? "t" : "f"}\r\n`);
-  return Buffer.from(`${typeof reply === "string" ? "+" : typeof reply === "number" ? ":" : "("}${reply}\r\n`);
+  return Buffer.from(`${typeof reply === "string" ? "+" : ":"}${reply}\r\n`);
 }
 
 const line = fc.string({ maxLength: 40 }).map((each) => each.replace(/[\r\n]/g, ""));
@@ -53,8 +47,7 @@ const replyOf = fc.letrec<{ reply: RespReply }>((tie) => ({
     line.map((each) => new ErrorReply(each)),
     // -0 is written as 0.
     fc.maxSafeInteger().map((each) => each + 0),
-    fc.bigInt({ min: 2n ** 60n, max: 2n ** 90n }),
-    fc.boolean(),
+    fc.bigInt({ min: 2n ** 60n, max: 2n ** 63n - 1n }),
     fc.constant(null),
     fc.array(tie("reply"), { maxLength: 6 }),
   ),
@@ -83,14 +76,6 @@ t.test("byte by byte, with a bulk string that has line ends in it", async (t) =>
   t.same(replies, [[Buffer.from("\r\n\r\n"), -42, [Buffer.alloc(0), null]], "OK"]);
 });
 
-t.test("RESP3: maps are flat, sets are arrays, attributes are left out, pushes are apart", async (t) => {
-  const bytes =
-    "%2\r\n+a\r\n:1\r\n+b\r\n,1.5\r\n|1\r\n+ttl\r\n:3\r\n~2\r\n#t\r\n_\r\n>2\r\n+invalidate\r\n+key\r\n=6\r\ntxt:hi\r\n!5\r\nERR x\r\n,inf\r\n";
-  const { replies, pushes } = parsed(text(bytes));
-  t.same(replies, [["a", 1, "b", 1.5], [true, null], "hi", new ErrorReply("ERR x"), Number.POSITIVE_INFINITY]);
-  t.same(pushes, [["invalidate", "key"]]);
-});
-
 t.test("integers beyond what a number holds are bigint", async (t) => {
   const { replies } = parsed(text(":9007199254740991\r\n:9223372036854775807\r\n:-9223372036854775808\r\n"));
   t.same(replies, [9007199254740991, 9223372036854775807n, -9223372036854775808n]);
@@ -103,12 +88,9 @@ const malformed: Readonly<Record<string, string>> = {
   "an empty length": "$\r\n",
   "a bulk string with another end": "$2\r\nabcd",
   "a line without LF": "+OK\rx",
-  "an array in a push": "*1\r\n>1\r\n+a\r\n",
   "a negative array": "*-2\r\n",
-  "a boolean of three": "#3\r\n",
-  "a null with content": "_0\r\n",
-  "a big number with a point": "(1.5\r\n",
-  "a double of words": ",one\r\n",
+  "an integer with a point": ":1.5\r\n",
+  "a map of RESP3, for which nobody asked": "%1\r\n+a\r\n:1\r\n",
 };
 for (const [name, bytes] of Object.entries(malformed)) {
   t.test(`${name} is a fault`, async (t) => {
@@ -132,9 +114,7 @@ t.test("bounds are kept before memory is taken", async (t) => {
 });
 
 t.test("any bytes are replies or a fault", async (t) => {
-  const alphabet = fc.constantFrom(
-    ..."*$+-:%~>|_#,(=!0123456789\r\n\r\n\r\nab".split("").map((each) => each.charCodeAt(0)),
-  );
+  const alphabet = fc.constantFrom(..."*$+-:%_0123456789\r\n\r\n\r\nab".split("").map((each) => each.charCodeAt(0)));
   holds(
     t,
     fc.property(fc.array(alphabet, { maxLength: 200 }), fc.array(fc.nat(), { maxLength: 5 }), (bytes, at) => {
