@@ -9,10 +9,14 @@ import type { AccountToken, Project } from "../contract/entities.js";
 const kinds = { token: 1, project: 2 } as const;
 type Kind = keyof typeof kinds;
 
-interface Tables {
+/** The index. */
+export interface AccountIndex {
+  readonly accountRows: Database<number, [number, number, number]>;
+}
+
+interface Tables extends AccountIndex {
   readonly tokens: Database<AccountToken, number>;
   readonly projects: Database<Project, number>;
-  readonly accountRows: Database<number, [number, number, number]>;
 }
 
 /** Rows of an index that are read at once: some 100 us. */
@@ -74,7 +78,7 @@ type Indexed = { readonly id: number; readonly accountId: number; readonly userI
 
 /** Indexes what was written into `tokens` or `projects` without these functions: `before` was there, `after` is. Call inside a write transaction. */
 export function followAccountRow(
-  { accountRows: table }: Tables,
+  { accountRows: table }: AccountIndex,
   kind: Kind,
   before: Indexed | undefined,
   after: Indexed | undefined,

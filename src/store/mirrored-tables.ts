@@ -4,7 +4,6 @@
  */
 import { asBinary, type Database } from "lmdb";
 import type { AuditEntry } from "../contract/audit.js";
-import { followAccountRow } from "./account-rows.js";
 import { type ConfigKey, type ConfigRow, configField, parseConfigField } from "./config-rows.js";
 import type { Store } from "./store.js";
 import { mirroredNames, tableRows, tables } from "./tables.js";
@@ -14,11 +13,11 @@ type OpenMirrored = Database<unknown, ConfigKey>;
 /** What a mirror holds, by which another build's is known. */
 export const mirroredTableNames = mirroredNames.map((name) => tables[name].name).join(" ");
 
-const filtered = new Map(mirroredNames.map((name) => [tables[name].name as string, tableRows[name].isConfiguration]));
+const rowsByName = new Map(mirroredNames.map((name) => [tables[name].name as string, tableRows[name]]));
 
 /** Whether a row of a table, by its name in LMDB, is configuration. */
 function isConfiguration(table: string, key: unknown): boolean {
-  return filtered.get(table)?.(key) ?? true;
+  return rowsByName.get(table)?.isConfiguration?.(key) ?? true;
 }
 
 /** Returns the whole configuration of a store in the cluster's form. Reads one snapshot. */
@@ -46,9 +45,6 @@ export interface RecordedChange<T> {
   readonly logged: readonly LoggedEntry[];
 }
 
-/** The id of a row that is written only to see whether writes are observed; it is never committed. */
-const probeId = 0xffff_fffe;
-
 /** One per thread that changes the configuration. It knows only the writes that it observed. */
 export class MirroredTables {
   readonly #store: Store;
@@ -67,29 +63,6 @@ export class MirroredTables {
       this.#tables.set(tables[name].name, table);
       this.#watch(tables[name].name, table);
     }
-    this.#probe(store);
-  }
-
-  /** Throws if writes are not observed, because lmdb-js works otherwise than it did: changes would be answered and reach no other node. */
-  #probe({ root, accounts }: Store): void {
-    const undone = new Error("undone");
-    let seen = 0;
-    try {
-      root.transactionSync(() => {
-        const { rows, logged } = this.record(() => {
-          (accounts as unknown as OpenMirrored).putSync(probeId, {});
-          this.#audit.putSync([probeId, probeId], {} as AuditEntry);
-        });
-        seen = rows.length + logged.length;
-        const { rows: removed } = this.record(() => (accounts as unknown as OpenMirrored).removeSync(probeId));
-        seen += removed.length;
-        throw undone;
-      });
-    } catch (error) {
-      if (error !== undone) throw error;
-    }
-    if (seen === 3) return;
-    throw new Error("lmdb no longer calls put and remove: changes of the configuration would not reach the cluster");
   }
 
   /** Runs `change` and returns its effect on the tables. Call inside a write transaction. */
@@ -123,11 +96,11 @@ export class MirroredTables {
         const table = this.#tables.get(name);
         // A row of a newer node. A build that knows the table reads everything again.
         if (table === undefined) continue;
-        const indexed = name === tables.tokens.name ? "token" : name === tables.projects.name ? "project" : null;
-        const before = indexed === null ? undefined : table.get(key);
+        const follow = rowsByName.get(name)?.follow;
+        const before = follow === undefined ? undefined : table.get(key);
         if (value === null) table.removeSync(key);
         else table.putSync(key, asBinary(value));
-        if (indexed !== null) followAccountRow(this.#store, indexed, before as never, table.get(key) as never);
+        follow?.(this.#store, before as never, table.get(key) as never);
       }
     } finally {
       this.#isLoading = false;
@@ -150,21 +123,21 @@ export class MirroredTables {
     this.load([...removed, ...wanted.values()]);
   }
 
-  /** `putSync` and `removeSync` of lmdb-js go through these. */
+  /** Observes the ways in which a table of the control plane is written. */
   #watch(name: string, table: OpenMirrored): void {
-    const { put, remove } = table;
     const track = (key: ConfigKey): void => {
       if (this.#isLoading || !isConfiguration(name, key)) return;
       if (this.#written === null) throw new Error(`${configField(name, key)} is written outside of a change`);
       this.#written.set(configField(name, key), { table: name, key });
     };
-    table.put = (key: ConfigKey, ...rest: unknown[]) => {
+    const { putSync, removeSync } = table;
+    table.putSync = (key: ConfigKey, ...value: unknown[]) => {
       track(key);
-      return (put as (...given: unknown[]) => Promise<boolean>).call(table, key, ...rest);
+      return (putSync as (...given: unknown[]) => boolean).call(table, key, ...value);
     };
-    table.remove = (key: ConfigKey, ...rest: unknown[]) => {
+    table.removeSync = (key: ConfigKey) => {
       track(key);
-      return (remove as (...given: unknown[]) => Promise<boolean>).call(table, key, ...rest);
+      return (removeSync as (given: ConfigKey) => boolean).call(table, key);
     };
   }
 }

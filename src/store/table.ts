@@ -118,6 +118,8 @@ export interface StoredTable<S> {
   readonly onCluster: OnCluster;
   /** Which keys are configuration, where not all are. */
   readonly isConfiguration?: (key: unknown) => boolean;
+  /** Of configuration: writes what each node keeps of its own beside a row that it has loaded; `undefined` is no row. */
+  readonly follow?: (store: S, before: never, after: never) => void;
   readonly check: RowCheck;
 }
 

@@ -58,9 +58,12 @@ export type SweptTable = {
 
 type Opened<F> = F extends { readonly opened?: infer D } ? Exclude<D, undefined> : never;
 
+/** Rows of configuration are written by `putSync` and `removeSync` alone, which `mirrored-tables.ts` observes: others don't compile. */
+type Observed = { readonly [M in "put" | "remove" | "clearSync" | "clearAsync" | "dropSync" | "drop"]: never };
+
 /** The environment with its tables open. */
 export type Tables = { readonly root: Environment } & {
-  readonly [T in TableName]: Opened<AllTables[T]["form"]>;
+  readonly [T in TableName]: Opened<AllTables[T]["form"]> & (T extends MirroredTable | "audit" ? Observed : unknown);
 };
 
 /** The rows of all tables, alike. */

@@ -240,7 +240,7 @@ t.test("a sender that died leaves a delivery to the next, and a clock that went 
   const alert = good(await alerts.create(project, { name: "A", when: { incident: true }, channel_ids: [channel.id] }));
   await alerts.fire(alert, () => "{}");
   const [delivery] = deliveriesOf(store, project.id, channel.id);
-  await store.alerting.put([project.id, 4, channel.id, delivery!.id], { ...delivery!, claimedMs: startMs + 30_000 });
+  store.alerting.putSync([project.id, 4, channel.id, delivery!.id], { ...delivery!, claimedMs: startMs + 30_000 });
   await node.sender.look();
   t.equal(hook.received.length, 0);
   node.pass(30_000);

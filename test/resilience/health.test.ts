@@ -34,11 +34,11 @@ t.test("readiness is one thing at both addresses", async (t) => {
     (await fetch(`http://127.0.0.1:${server.port}/readyz`)).status,
   ];
   try {
-    await store.meta.remove("schemaVersion");
+    store.meta.removeSync("schemaVersion");
     t.same(await statuses(), [503, 503], "without a store that can be read");
     t.match(await (await server.admin("/readyz")).json(), { store: false, workers: true, draining: false });
   } finally {
-    await store.meta.put("schemaVersion", version!);
+    store.meta.putSync("schemaVersion", version!);
     await store.close();
   }
   // The other thread shows itself twice a second.

@@ -22,7 +22,7 @@ const newer: Schema = {
 
 async function olderStore(dir: string): Promise<void> {
   const store = openStore(dir);
-  await store.meta.put("mark", 40);
+  store.meta.putSync("mark", 40);
   await store.close();
 }
 

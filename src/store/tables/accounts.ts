@@ -1,6 +1,6 @@
 /** Accounts and what they have: users, tokens, projects and their keys, with the rows by which each is found. */
 import type { Account, AccountToken, KeyOwner, Membership, Project, User } from "../../contract/entities.js";
-import { accountRowKey } from "../account-rows.js";
+import { type AccountIndex, accountRowKey, followAccountRow } from "../account-rows.js";
 import type { IntegrityWalk } from "../integrity-checks.js";
 import { leadsTo, record, records, type StoredTable } from "../table.js";
 
@@ -87,6 +87,8 @@ export const accountTables = {
     expiry: "kept",
     ofSession: null,
     onCluster: "configuration",
+    follow: (store: AccountIndex, before: AccountToken | undefined, after: AccountToken | undefined) =>
+      followAccountRow(store, "token", before, after),
     check: record("token", tokenFault),
   },
   tokenHashes: {
@@ -128,6 +130,8 @@ export const accountTables = {
     expiry: "kept",
     ofSession: null,
     onCluster: "configuration",
+    follow: (store: AccountIndex, before: Project | undefined, after: Project | undefined) =>
+      followAccountRow(store, "project", before, after),
     check: record("project", projectFault),
   },
   accountRows: {
