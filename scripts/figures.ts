@@ -8,17 +8,9 @@ import { fileURLToPath } from "node:url";
 import { alterations, longVisits } from "./altered-traces.js";
 import { leftOutCells, leftOutHead, leftOutRows } from "./left-out.js";
 import { firstOf, ownDrivers } from "./own-drivers.js";
-import {
-  botScoreMax,
-  confidentScoreMax,
-  measure,
-  type Outcome,
-  people,
-  ShingleIndex,
-  scoreTrace,
-  wilson,
-} from "./quality.js";
+import { measure, people, ShingleIndex, scoreTrace, wilson } from "./quality.js";
 import { isWorthPlaying, replays } from "./replayed-traces.js";
+import { botScoreMax, confidentScoreMax, type Outcome } from "./trace-outcome.js";
 import { dataFolder, readTraces, type Trace } from "./trace-sessions.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");

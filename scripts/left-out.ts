@@ -4,7 +4,7 @@
  */
 import { detections } from "../src/detections/catalogue.js";
 import type { Detection } from "../src/detections/detection.js";
-import { botScoreMax, type Outcome } from "./quality.js";
+import { botScoreMax, type Outcome } from "./trace-outcome.js";
 
 /** Windows of a source or a generator, and in how many of them something is so. */
 interface Share {

@@ -20,11 +20,8 @@ import {
 import { chromeEnvironment, chromeFacts } from "../test/engines/sessions.js";
 import { leftOutCells, leftOutHead, leftOutRows } from "./left-out.js";
 import { ownDrivers } from "./own-drivers.js";
+import { botScoreMax, confidentScoreMax, type Outcome } from "./trace-outcome.js";
 import { batchesOf, dataFolder, readTraces, type Trace, type TraceForm } from "./trace-sessions.js";
-
-/** Bands at the default threshold of 30. */
-export const botScoreMax = 29;
-export const confidentScoreMax = 15;
 
 /** The data holds these recordings twice, under two names: a replay by all rights, so they are left out. */
 const storedTwice = ["barkworth/human-2021-07-23_17-22-10#0", "barkworth/human-2021-07-23_17-22-10#1"];
@@ -46,14 +43,6 @@ export class ShingleIndex {
     }
     return owners;
   }
-}
-
-export interface Outcome {
-  readonly trace: Trace;
-  readonly score: number;
-  readonly detectionIds: readonly number[];
-  /** What the score would be without a detection. */
-  readonly scoreWithout: (id: number) => number;
 }
 
 const record = Buffer.alloc(packedBytesMax);

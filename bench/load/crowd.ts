@@ -13,7 +13,7 @@ import {
   type Visit,
 } from "../traffic/visits.js";
 import { idPlaceholder, jitter, tokenPlaceholder, UniqueIds } from "./batches.js";
-import type { ConnectionTraffic, Traffic, TrafficSpec } from "./traffic.js";
+import type { ConnectionTraffic, Traffic, TrafficSpec } from "./traffic-spec.js";
 
 type VisitSpec = Extract<TrafficSpec, { kind: "visits" }>;
 

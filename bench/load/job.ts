@@ -1,5 +1,5 @@
 /** What a load generator is told and what it reports. Both travel between processes as JSON. */
-import type { TrafficSpec } from "./traffic.js";
+import type { TrafficSpec } from "./traffic-spec.js";
 
 export interface LoadJob {
   readonly url: string;

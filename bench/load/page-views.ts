@@ -14,7 +14,7 @@ import { readVisits } from "../traffic/visits.js";
 import { tokenPlaceholder } from "./batches.js";
 import { crowdOf } from "./crowd.js";
 import { Tokens } from "./tokens.js";
-import type { Reads, Traffic, TrafficSpec } from "./traffic.js";
+import type { Reads, Traffic, TrafficSpec } from "./traffic-spec.js";
 
 /** Pages of a shop; a number makes 0000 another page. */
 const pages = [

@@ -3,7 +3,8 @@ import { appendFileSync } from "node:fs";
 import { LoadConnection, type OnAnswer } from "./connection.js";
 import type { LoadJob, LoadResult } from "./job.js";
 import { curve, Latencies } from "./latencies.js";
-import { type ConnectionTraffic, createTraffic } from "./traffic.js";
+import { createTraffic } from "./traffic.js";
+import type { ConnectionTraffic } from "./traffic-spec.js";
 
 interface Lane {
   /** Null until it is open. */

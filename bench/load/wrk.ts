@@ -3,7 +3,8 @@ import { execFile } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { createTraffic, type TrafficSpec } from "./traffic.js";
+import { createTraffic } from "./traffic.js";
+import type { TrafficSpec } from "./traffic-spec.js";
 
 /** Different requests that it sends, one after another. */
 const requestsMade = 4096;

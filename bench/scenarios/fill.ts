@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import type { LoadJob } from "../load/job.js";
 import type { TokensSpec } from "../load/tokens.js";
-import type { TrafficSpec } from "../load/traffic.js";
+import type { TrafficSpec } from "../load/traffic-spec.js";
 import { median, settleMs } from "../measure.js";
 import type { BenchOptions } from "../options.js";
 import { Progress } from "../report/progress.js";

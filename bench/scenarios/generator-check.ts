@@ -1,6 +1,6 @@
 /** The bench's own load generator against `wrk`: the same cached reads of verdictd and of the bare server, in turn. */
 import type { LoadJob } from "../load/job.js";
-import type { TrafficSpec } from "../load/traffic.js";
+import type { TrafficSpec } from "../load/traffic-spec.js";
 import { runWrk, wrkProgram } from "../load/wrk.js";
 import { longRuns, median } from "../measure.js";
 import { startBare, type Target } from "../servers/servers.js";

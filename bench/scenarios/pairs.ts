@@ -4,7 +4,7 @@ import { Bed } from "../bed.js";
 import { batchText, UniqueIds } from "../load/batches.js";
 import { arrivalJob, type LoadJob } from "../load/job.js";
 import type { TokensSpec } from "../load/tokens.js";
-import type { TrafficSpec } from "../load/traffic.js";
+import type { TrafficSpec } from "../load/traffic-spec.js";
 import { measurePairs, settleMs } from "../measure.js";
 import type { BareAnswers } from "../servers/bare.js";
 import { checkPeer } from "../servers/peer/check.js";

@@ -7,7 +7,7 @@ import { availableParallelism } from "node:os";
 import { visitorBatchRate } from "../load/crowd.js";
 import { arrivalJob, type LoadJob, type LoadResult } from "../load/job.js";
 import { curve } from "../load/latencies.js";
-import type { TrafficSpec } from "../load/traffic.js";
+import type { TrafficSpec } from "../load/traffic-spec.js";
 import { cpuOf, type Measured, sampleOf, summary } from "../measure.js";
 import { counterOf, startVerdictd, type Target } from "../servers/servers.js";
 import type { BenchContext, Figure, Scenario } from "./scenario.js";

@@ -22,6 +22,7 @@ import { SessionCount } from "../store/session-count.js";
 import { eraseRows } from "../store/session-erasure.js";
 import type { Store } from "../store/store.js";
 import { tryLock } from "../store/thread-lock.js";
+import { deletionOf } from "./erase-session.js";
 import { eraseExceptionsOf } from "./exceptions.js";
 import {
   isBeyond,
@@ -33,7 +34,6 @@ import {
   writePosition,
 } from "./session-log.js";
 import { asksRules, type SearchServices, SessionSearch } from "./session-search.js";
-import { deletionOf } from "./sessions-erase.js";
 
 /** One call of a deletion; the expression must not be empty. */
 export interface SessionDeletion {

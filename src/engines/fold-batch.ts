@@ -7,6 +7,7 @@ import type { EventPayload, IngestEvent } from "../contract/events.js";
 import type { CrossSessionCounts } from "../contract/evidence.js";
 import type { RequestFacts } from "../contract/header-facts.js";
 import { isoTimeMs, receivedAtMs } from "../contract/iso-time.js";
+import { type CrawlerClaim, crawlerClaims } from "../contract/visitor.js";
 import { limits } from "../limits.js";
 import { boundedMs } from "./event-time.js";
 import { environmentKeys, foldEnvironment, foldTiming } from "./fold-environment.js";
@@ -155,4 +156,9 @@ function foldClocks(n: number[], events: readonly IngestEvent[], nowMs: number):
   foldCorrection(n, seconds, nowMs);
   if (!(n[F.clockSkewMin]! <= seconds)) n[F.clockSkewMin] = seconds;
   if (!(n[F.clockSkewMax]! >= seconds)) n[F.clockSkewMax] = seconds;
+}
+
+/** Records what is known about the session's claim to be a crawler, which ranges and DNS decide elsewhere. The latest verdict counts. */
+export function setCrawlerClaim(features: SessionFeatures, claim: CrawlerClaim): void {
+  features.numbers[F.crawlerClaim] = crawlerClaims.indexOf(claim);
 }

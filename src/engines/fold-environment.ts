@@ -3,7 +3,7 @@
 import type { EventPayload } from "../contract/events.js";
 import type { RequestFacts } from "../contract/header-facts.js";
 import { limits } from "../limits.js";
-import { boundedCount } from "./bounded-count.js";
+import { boundedCount } from "./bounded-sums.js";
 import { textFields } from "./feature-fields.js";
 import { F, type SessionFeatures, setText, T } from "./session-features.js";
 

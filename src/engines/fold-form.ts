@@ -1,6 +1,6 @@
 /** Folds forms into the features. Counts and times only: the contents of fields never reach the service. */
 import type { EventPayload } from "../contract/events.js";
-import { boundedCount } from "./bounded-count.js";
+import { boundedCount } from "./bounded-sums.js";
 import { F } from "./session-features.js";
 
 /** No one fills three fields by hand in this time, ms. */

@@ -1,8 +1,7 @@
 /** Folds typing rhythm into the features. Timings only: the typed text never reaches the service. */
 import type { EventPayload, IngestEvent } from "../contract/events.js";
-import { boundedCount } from "./bounded-count.js";
+import { boundedCount, halve, sumsMax } from "./bounded-sums.js";
 import { boundedMs, eventTimeMs, isCoarseMs, isWholeMs } from "./event-time.js";
-import { halve, sumsMax } from "./halve.js";
 import { F } from "./session-features.js";
 
 /** Longer pauses are for thinking and not part of the rhythm, ms. */

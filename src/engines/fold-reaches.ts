@@ -3,7 +3,7 @@
  * highest speed. The rise is taken as a distribution of way over time, and its skewness shows how the speed grew. A program with one speed formula
  * grows it alike each time, whatever corrections follow; a hand does not.
  */
-import { halve } from "./halve.js";
+import { halve } from "./bounded-sums.js";
 import { F } from "./session-features.js";
 
 /** A gap between moves that ends a reach, ms. Slow ends of easing curves have shorter gaps. */

@@ -1,7 +1,7 @@
 /** Folds scrolling into the features: its rhythm, its steps, and its cause. */
 import type { IngestEvent } from "../contract/events.js";
+import { halve, sumsMax } from "./bounded-sums.js";
 import { eventTimeMs } from "./event-time.js";
-import { halve, sumsMax } from "./halve.js";
 import { F } from "./session-features.js";
 
 /** A longer time is no rhythm, ms. */

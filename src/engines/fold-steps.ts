@@ -2,9 +2,10 @@
  * Folds the steps of a path into sums: how similar neighbouring steps are, how they turn, whether their length follows their duration, and how
  * movements (steps without a pause) run and end. session-evidence.ts interprets the sums.
  */
+
+import { halve } from "./bounded-sums.js";
 import { beginReach, followReach, reachGapMs } from "./fold-reaches.js";
 import { beginSpan, foldSpan } from "./fold-spans.js";
-import { halve } from "./halve.js";
 import { F } from "./session-features.js";
 
 /** A pause that ends a movement, ms. */

@@ -15,8 +15,7 @@ import type { IpStorage } from "../contract/scoring-worker.js";
 import { newScoredState, type ScoredState } from "../contract/session.js";
 import { decodeSessionToken, encodeSessionToken } from "../contract/session-token.js";
 import { rulePath } from "../contract/visitor-request.js";
-import { setCrawlerClaim } from "../engines/crawler-claim.js";
-import { foldBatch } from "../engines/fold-batch.js";
+import { foldBatch, setCrawlerClaim } from "../engines/fold-batch.js";
 import { scoreSession } from "../engines/score-session.js";
 import {
   newFeatures,

@@ -3,9 +3,9 @@
 import type { Project } from "../contract/entities.js";
 import { defaultPlans } from "../contract/plans.js";
 import { auditPage } from "../control-plane/audit.js";
+import { eraseSession } from "../control-plane/erase-session.js";
 import { ExceptionWarnings } from "../control-plane/exception-warnings.js";
 import { isProvedOnly, type NamedAgentLists } from "../control-plane/known-agents.js";
-import { eraseSession } from "../control-plane/sessions-erase.js";
 import { Stats } from "../control-plane/stats.js";
 import { accountRoutes } from "../http/handlers/control-plane/account.js";
 import { agentsRoute } from "../http/handlers/control-plane/agents.js";
@@ -58,12 +58,12 @@ import { storedAddress } from "../net/stored-address.js";
 import { ReportWait } from "../requests/report-wait.js";
 import { AccountReads } from "../runtime/account-reads.js";
 import { LongWork } from "../runtime/long-work.js";
-import type { Alerting } from "./alerting.js";
-import type { ControlPlane } from "./control-plane.js";
+import type { Alerting } from "./build-alerting.js";
+import type { ControlPlane } from "./build-control-plane.js";
+import type { Recording } from "./build-recording.js";
+import { meaningOf, type Verdicts } from "./build-verdicts.js";
 import { consolePageRoutes, demoPageRoutes, docsPageRoutes, sdkRoutes } from "./page-routes.js";
-import type { Recording } from "./recording.js";
 import type { ThreadContext } from "./thread-context.js";
-import { meaningOf, type Verdicts } from "./verdicts.js";
 import type { VisitorFacts } from "./visitor-facts.js";
 
 /** The services that routes use. */

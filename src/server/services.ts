@@ -5,13 +5,13 @@
 import { bytesOfMib } from "../config/config.js";
 import { IngestQueue } from "../ingest/queue.js";
 import { limits } from "../limits.js";
-import { buildAlerting } from "./alerting.js";
-import { buildControlPlane } from "./control-plane.js";
-import { buildEventLog } from "./event-log.js";
-import { buildRecording } from "./recording.js";
+import { buildAlerting } from "./build-alerting.js";
+import { buildControlPlane } from "./build-control-plane.js";
+import { buildEventLog } from "./build-event-log.js";
+import { buildRecording } from "./build-recording.js";
+import { buildVerdicts } from "./build-verdicts.js";
 import { buildRoutes } from "./routes.js";
 import { type ThreadContext, type ThreadParts, threadContext } from "./thread-context.js";
-import { buildVerdicts } from "./verdicts.js";
 import { buildVisitorFacts } from "./visitor-facts.js";
 
 /** The services of one HTTP thread and its route table: `http-thread.ts` listens with them, flushes and stops them. */

@@ -6,7 +6,7 @@ import t, { type Test } from "tap";
 import { tokenPlaceholder } from "../../bench/load/batches.js";
 import { arrivalJob, type LoadJob } from "../../bench/load/job.js";
 import { runRawLoad } from "../../bench/load/raw-load.js";
-import type { TrafficSpec } from "../../bench/load/traffic.js";
+import type { TrafficSpec } from "../../bench/load/traffic-spec.js";
 import { judgedRequest, verdictRead } from "../../bench/traffic/client-request.js";
 import { batchesPerSecond, readVisits } from "../../bench/traffic/visits.js";
 import { contextHeaders } from "../../src/client/context-headers.js";

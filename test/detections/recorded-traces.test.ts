@@ -2,8 +2,9 @@
 import t from "tap";
 import { longVisits } from "../../scripts/altered-traces.js";
 import { leftOutCells, leftOutRows } from "../../scripts/left-out.js";
-import { type Outcome, people, ShingleIndex, scoreTrace, wilson } from "../../scripts/quality.js";
+import { people, ShingleIndex, scoreTrace, wilson } from "../../scripts/quality.js";
 import { isWorthPlaying, replays } from "../../scripts/replayed-traces.js";
+import type { Outcome } from "../../scripts/trace-outcome.js";
 import { dataFolder, readTraces, type Trace } from "../../scripts/trace-sessions.js";
 
 const botScoreMax = 29;

@@ -6,8 +6,7 @@ import t from "tap";
 import type { IngestEvent } from "../../src/contract/events.js";
 import type { RequestFacts } from "../../src/contract/header-facts.js";
 import { detections } from "../../src/detections/catalogue.js";
-import { setCrawlerClaim } from "../../src/engines/crawler-claim.js";
-import { foldBatch } from "../../src/engines/fold-batch.js";
+import { foldBatch, setCrawlerClaim } from "../../src/engines/fold-batch.js";
 import { combine, explain, runEngines } from "../../src/engines/score.js";
 import { newFeatures, type SessionFeatures } from "../../src/engines/session-features.js";
 import {

@@ -2,7 +2,7 @@
 import t from "tap";
 import type { EventPayload } from "../../src/contract/events.js";
 import type { CrawlerClaim } from "../../src/contract/visitor.js";
-import { setCrawlerClaim } from "../../src/engines/crawler-claim.js";
+import { setCrawlerClaim } from "../../src/engines/fold-batch.js";
 import { combine, explain, runEngines } from "../../src/engines/score.js";
 import { F, type newFeatures } from "../../src/engines/session-features.js";
 import { chromeEnvironment, event, folded, lastRequest, wobblyPath } from "./sessions.js";

@@ -6,7 +6,7 @@ import type { IngestEvent } from "../../src/contract/events.js";
 import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
 import type { Timeline } from "../../src/contract/timeline.js";
 import { storedRecordMismatch } from "../../src/contract/validators.js";
-import { eraseSession } from "../../src/control-plane/sessions-erase.js";
+import { eraseSession } from "../../src/control-plane/erase-session.js";
 import { limits } from "../../src/limits.js";
 import { withEvents } from "../../src/recording/timeline.js";
 import { Timelines } from "../../src/recording/timelines.js";

@@ -2,8 +2,8 @@
 import t from "tap";
 import { defaultPlans } from "../../src/contract/plans.js";
 import { decodeSessionToken } from "../../src/contract/session-token.js";
+import { eraseSession } from "../../src/control-plane/erase-session.js";
 import { Sessions } from "../../src/control-plane/sessions.js";
-import { eraseSession } from "../../src/control-plane/sessions-erase.js";
 import { checkStore } from "../../src/control-plane/store-check.js";
 import { sweep } from "../../src/store/expiry.js";
 import { sessionCountKey } from "../../src/store/session-count.js";

@@ -3,7 +3,7 @@
 import t, { type Test } from "tap";
 import { newScoredState } from "../../src/contract/session.js";
 import { encodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
-import { eraseSession } from "../../src/control-plane/sessions-erase.js";
+import { eraseSession } from "../../src/control-plane/erase-session.js";
 import { checkStore } from "../../src/control-plane/store-check.js";
 import { readStoredSession } from "../../src/control-plane/stored-session.js";
 import { newFeatures, packedBytesMax, packFeatures } from "../../src/engines/session-features.js";

@@ -2,7 +2,7 @@
 
 import { wellFormedToken } from "../../contract/session-token.js";
 import { blockRow } from "../../control-plane/block-row.js";
-import { eraseSession } from "../../control-plane/sessions-erase.js";
+import { eraseSession } from "../../control-plane/erase-session.js";
 import { readStoredSession, type StoredSession } from "../../control-plane/stored-session.js";
 import type { StoreCommand } from "../command.js";
 import type { Given } from "../flag.js";

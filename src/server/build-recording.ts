@@ -12,7 +12,7 @@ import { Timelines } from "../recording/timelines.js";
 import { TrafficCounter } from "../recording/traffic.js";
 import { TrafficReader } from "../recording/traffic-reader.js";
 import { RuleBudgetWatch } from "../verdict/rule-budget-watch.js";
-import type { EventRecorder } from "./event-log.js";
+import type { EventRecorder } from "./build-event-log.js";
 import type { ThreadContext } from "./thread-context.js";
 import type { VisitorFacts } from "./visitor-facts.js";
 

@@ -15,8 +15,8 @@ import { urlHost } from "../net/url-host.js";
 import { compileRule } from "../rules/compile-rule.js";
 import { isRuleFault } from "../rules/fault.js";
 import { ruleInput } from "../verdict/resolve.js";
-import type { ControlPlane } from "./control-plane.js";
-import type { Recording } from "./recording.js";
+import type { ControlPlane } from "./build-control-plane.js";
+import type { Recording } from "./build-recording.js";
 import type { ThreadContext } from "./thread-context.js";
 import type { VisitorFacts } from "./visitor-facts.js";
 

@@ -33,8 +33,8 @@ import { bandOf } from "../verdict/bands.js";
 import { type RequestVerdictSources, RequestVerdicts } from "../verdict/request-verdicts.js";
 import { isLoggedIn, ruleInput } from "../verdict/resolve.js";
 import { type DecidedOn, hasState, VerdictReader } from "../verdict/verdict-reader.js";
-import type { Alerting } from "./alerting.js";
-import type { Recording } from "./recording.js";
+import type { Alerting } from "./build-alerting.js";
+import type { Recording } from "./build-recording.js";
 import type { ThreadContext } from "./thread-context.js";
 import type { VisitorFacts } from "./visitor-facts.js";
 
