@@ -33,20 +33,37 @@ export function sessionTokenOf(
 }
 
 /** The form of a name that a cookie may have. */
-export const cookieNameForm = /^[\w!#$%&'*+.^`|~-]{1,128}$/;
+export const cookieNameForm: RegExp = /^[\w!#$%&'*+.^`|~-]{1,128}$/;
 /** The form of a domain that a cookie may be for. */
-const cookieDomainForm = /^\.?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*$/i;
+export const cookieDomainForm: RegExp = /^\.?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*$/i;
+/** The form of a path that a cookie may be for. */
+export const cookiePathForm: RegExp = /^\/[!-:<-~]{0,1000}$/;
 
-/** How a token is put into the visitor's cookie; "" as domain means this host alone. */
-interface SessionCookie {
+/** How a token is put into the visitor's cookie, as the SDK of the site's pages does it. */
+export interface SessionCookie {
   readonly name: string;
+  /** "": this host alone. */
   readonly domain: string;
+  /** Default `/`. */
+  readonly path?: string;
+  /** Default `Lax`; `None` wants `Secure`, and is kept for each site that frames the page. */
+  readonly sameSite?: "Lax" | "Strict" | "None";
+  /** Seconds; default a day. */
+  readonly maxAge?: number;
   /** Whether the visitor came by https. */
   readonly isSecure: boolean;
 }
 
-/** Returns the value of `Set-Cookie`, with the attributes that the SDK gives the cookie by default. What is no domain is left out. */
-export function setCookieValue(token: string, { name, domain, isSecure }: SessionCookie): string {
-  const ofDomain = cookieDomainForm.test(domain) ? `; Domain=${domain}` : "";
-  return `${name}=${token}; Path=/; Max-Age=86400; SameSite=Lax${ofDomain}${isSecure ? "; Secure" : ""}`;
+/** Returns the value of `Set-Cookie`, with the attributes that the SDK gives the cookie. What is no domain is left out. */
+export function setCookieValue(
+  token: string,
+  { name, domain, path = "/", sameSite = "Lax", maxAge = 86_400, isSecure }: SessionCookie,
+): string {
+  const isFramed = sameSite === "None";
+  return (
+    `${name}=${token}; Path=${path}; Max-Age=${maxAge}; SameSite=${sameSite}` +
+    (cookieDomainForm.test(domain) ? `; Domain=${domain}` : "") +
+    (isSecure || isFramed ? "; Secure" : "") +
+    (isFramed ? "; Partitioned" : "")
+  );
 }

@@ -16,6 +16,10 @@ interface ChallengePage {
   /** The cookie that holds the token, and the domain that the site's own pages set it for; "" for their host alone. */
   readonly cookieName: string;
   readonly cookieDomain: string;
+  /** The rest of what that cookie has; absent or "": what the SDK does by itself. */
+  readonly cookiePath?: string;
+  readonly cookieSameSite?: string;
+  readonly cookieMaxAge?: string;
   /** The site's name, as visitors know it: its host. */
   readonly site: string;
   /** Of the request: what a form posted is not sent again by loading the address anew. */
@@ -75,6 +79,9 @@ function html({
   pathPrefix = "",
   cookieName,
   cookieDomain,
+  cookiePath = "",
+  cookieSameSite = "",
+  cookieMaxAge = "",
   site,
   method,
   acceptLanguage,
@@ -93,7 +100,10 @@ function html({
   };
   const attributes = Object.entries(data).map(([name, text]) => ` data-${name}="${escapeHtml(text)}"`);
   const reference = verdictId === "" ? "" : `<p>${texts.reference} <code>${escapeHtml(verdictId)}</code></p>\n`;
-  const domain = cookieDomain === "" ? "" : ` data-cookie-domain="${escapeHtml(cookieDomain)}"`;
+  const cookie = { domain: cookieDomain, path: cookiePath, "same-site": cookieSameSite, "max-age": cookieMaxAge };
+  const cookieAttributes = Object.entries(cookie).map(([name, text]) =>
+    text === "" ? "" : ` data-cookie-${name}="${escapeHtml(text)}"`,
+  );
   // By itself the SDK goes by its script's origin alone.
   const endpoint = /^(?:https?:\/\/[^/]*)?$/.test(base) ? "" : ` data-endpoint="${escapeHtml(base)}"`;
   const name = site === "" ? "" : `<p>${escapeHtml(site)}</p>\n`;
@@ -104,7 +114,7 @@ function html({
 <meta name="robots" content="noindex">
 <title>${escapeHtml(texts.title)}</title>
 <style>${challengeStyle}</style>
-<script defer src="${escapeHtml(base)}/sdk.js" data-site-key="${escapeHtml(siteKey)}" data-cookie-name="${escapeHtml(cookieName)}"${domain}${endpoint}></script>
+<script defer src="${escapeHtml(base)}/sdk.js" data-site-key="${escapeHtml(siteKey)}" data-cookie-name="${escapeHtml(cookieName)}"${cookieAttributes.join("")}${endpoint}></script>
 <script type="module" src="${escapeHtml(base)}/challenge.js"></script>
 <main data-verdictd${attributes.join("")}>
 <h1>${escapeHtml(texts.title)}</h1>

@@ -17,29 +17,17 @@ import { callHook, isPromise, leavePromise } from "../client/hooks.js";
 import { isTellableTarget, type VisitorHeaderLines } from "../client/judged-body.js";
 import { failOpen } from "../client/verdict-answer.js";
 import { checkKinds, checkOptionNames, hint } from "../contract/option-names.js";
-import {
-  cookieNameForm,
-  sessionCookieName,
-  sessionHeaderName,
-  sessionTokenOf,
-  setCookieValue,
-} from "../contract/session-cookie.js";
+import { sessionHeaderName, sessionTokenOf, setCookieValue } from "../contract/session-cookie.js";
 import { noUserAgent, rulePath } from "../contract/visitor-request.js";
 import { isPagePart, isStaticResource } from "../verdict/static-resource.js";
 import { challengeResponse } from "./challenge-page.js";
+import { type CookieOptions, checkedCookie } from "./cookie-options.js";
 import { checkPages, type DenialPages, type DenialResponse, denialResponse } from "./denial-page.js";
 
 /** Options of every middleware. `Challenge` is the framework's form of the challenge hook. */
-export interface GuardOptions<Challenge> {
+export interface GuardOptions<Challenge> extends CookieOptions {
   /** A client to share, or what it takes to make one. */
   readonly client: VerdictClient | ClientOptions;
-  /** Default `service_session`. */
-  readonly cookieName?: string | undefined;
-  /**
-   * Domain of that cookie, as the SDK's `cookieDomain`: of the one that `issueToken` sets and of the one of the challenge's page; default the host
-   * alone.
-   */
-  readonly cookieDomain?: string | undefined;
   /** For pages without cookies; default `X-Service-Session`. */
   readonly headerName?: string | undefined;
   /**
@@ -136,6 +124,9 @@ const optionNames: Readonly<Record<keyof GuardOptions<unknown> | AdapterOption, 
   requests: true,
   issueToken: true,
   cookieDomain: true,
+  cookiePath: true,
+  cookieSameSite: true,
+  cookieMaxAge: true,
   waitForReport: true,
   routerIgnores: true,
   delayMs: true,
@@ -164,6 +155,8 @@ const optionKinds = {
   requests: "true or false",
   issueToken: "true or false",
   cookieDomain: "a name",
+  cookiePath: "a name",
+  cookieSameSite: "a name",
   skipStatic: "true or false",
 } as const;
 
@@ -176,7 +169,7 @@ const goOn: Step = { step: "continue" };
 export class Guard<Challenge> {
   readonly client: VerdictClient;
   readonly #options: GuardOptions<Challenge>;
-  readonly #cookieName: string;
+  readonly #cookie: ReturnType<typeof checkedCookie>;
   readonly #headerName: string;
   /** Null unless challenges are verdictd's own. */
   readonly #page: { readonly siteKey: string; readonly scriptOrigin: string; readonly pathPrefix: string } | null;
@@ -199,9 +192,8 @@ export class Guard<Challenge> {
     if (options.pages !== undefined) checkPages(options.pages);
     this.#options = options;
     this.client = clientOf(options.client);
-    this.#cookieName = options.cookieName ?? sessionCookieName;
+    this.#cookie = checkedCookie(options);
     this.#headerName = (options.headerName ?? sessionHeaderName).toLowerCase();
-    if (!cookieNameForm.test(this.#cookieName)) throw new TypeError("cookieName: expected the name of a cookie");
     checkWait(options.waitForReport);
     this.#routerIgnores = options.routerIgnores === undefined ? null : checkedIgnores(options.routerIgnores);
     this.#page = checkedPage(options);
@@ -239,7 +231,7 @@ export class Guard<Challenge> {
       const read = see();
       const seen = { ...read, ip: this.#awaited("clientIp", read.ip) };
       const context = contextOf(seen, new Set(this.#routerIgnores ?? seen.ignores ?? []));
-      const token = sessionTokenOf(seen.header(this.#headerName), seen.header("cookie"), this.#cookieName);
+      const token = sessionTokenOf(seen.header(this.#headerName), seen.header("cookie"), this.#cookie.name);
       if (this.#skipsStatic(context)) {
         return this.#visitOf(failOpen(null), token, context);
       }
@@ -282,9 +274,10 @@ export class Guard<Challenge> {
     };
     if (this.#page !== null) {
       const { host: site = "", method = "" } = visit.context;
-      const { cookieDomain = "" } = this.#options;
-      const cookie = { cookieName: this.#cookieName, cookieDomain };
-      const page = { ...this.#page, ...cookie, site, method, acceptLanguage, verdictId };
+      const { cookieDomain = "", cookiePath = "", cookieSameSite = "", cookieMaxAge = "" } = this.#options;
+      const cookie = { cookieDomain, cookiePath, cookieSameSite, cookieMaxAge: String(cookieMaxAge) };
+      const cookieName = this.#cookie.name;
+      const page = { ...this.#page, ...cookie, cookieName, site, method, acceptLanguage, verdictId };
       return challenged(challengeResponse(page, accept));
     }
     if (this.#options.challenge === "page") {
@@ -328,7 +321,7 @@ export class Guard<Challenge> {
   }
 
   #cookieOf(token: string, { isSecure }: SeenRequest): string {
-    return setCookieValue(token, { name: this.#cookieName, domain: this.#options.cookieDomain ?? "", isSecure });
+    return setCookieValue(token, { ...this.#cookie, isSecure });
   }
 
   /** A function that throws, or gives no such number, waits for nothing. */

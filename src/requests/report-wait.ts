@@ -3,13 +3,15 @@
  * few ms, whichever thread or node scores it: a wait costs no thread and holds up nobody. It never fails; what can't be read is waited for no longer than
  * anything else.
  */
-import type { ScoredState } from "../contract/session.js";
+import type { ProjectSettings, ScoredState } from "../contract/session.js";
 import { limits } from "../limits.js";
 
 /** What a wait reads. `load` is asked first where a session has to be fetched; null: it is at hand. */
 interface ReportWaitSources {
   readonly load?: (projectId: number, token: string) => Promise<void> | null;
   readonly state: (projectId: number, token: string) => Pick<ScoredState, "scored" | "lastSeenMs"> | null;
+  /** Whether a report can arrive under a token without a state: none does under one that is forged, foreign or expired. */
+  readonly mayReport: (project: ProjectSettings, token: string) => boolean;
   readonly now: () => number;
 }
 
@@ -26,11 +28,11 @@ export class ReportWait {
    * Resolves once the session has a score and its last report is at most 2 s older than now, after `waitMs`, or when `isOver` says that nobody waits any
    * more. Null: there is nothing to wait for, or too many wait already. Never rejects.
    */
-  wait(projectId: number, token: string, waitMs: number, isOver: () => boolean): Promise<void> | null {
+  wait(project: ProjectSettings, token: string, waitMs: number, isOver: () => boolean): Promise<void> | null {
     if (waitMs <= 0 || this.#waiting >= limits.reportWaitsMax) return null;
     const freshMs = this.#sources.now() - limits.reportFreshMs;
     const isRemote = this.#sources.load !== undefined;
-    if (!isRemote && this.#isThere(projectId, token, freshMs)) return null;
+    if (!isRemote && this.#isEnough(project, token, freshMs)) return null;
     this.#waiting++;
     return new Promise((resolve) => {
       let isEnded = false;
@@ -46,11 +48,11 @@ export class ReportWait {
       const limit = setTimeout(end, waitMs);
       const look = (): void => {
         if (isEnded) return;
-        if (isOver() || this.#isThere(projectId, token, freshMs)) end();
+        if (isOver() || this.#isEnough(project, token, freshMs)) end();
         else pause = setTimeout(begin, isRemote ? limits.reportPollRemoteMs : limits.reportPollMs);
       };
       const begin = (): void => {
-        const loading = this.#sources.load?.(projectId, token) ?? null;
+        const loading = this.#sources.load?.(project.id, token) ?? null;
         if (loading === null) look();
         else void loading.then(look, look);
       };
@@ -58,10 +60,12 @@ export class ReportWait {
     });
   }
 
-  #isThere(projectId: number, token: string, freshMs: number): boolean {
+  /** Whether a report is there, or none can come. */
+  #isEnough(project: ProjectSettings, token: string, freshMs: number): boolean {
     try {
-      const state = this.#sources.state(projectId, token);
-      return state?.scored === true && state.lastSeenMs >= freshMs;
+      const state = this.#sources.state(project.id, token);
+      if (state === null) return !this.#sources.mayReport(project, token);
+      return state.scored && state.lastSeenMs >= freshMs;
     } catch {
       // The verdict that follows says what is wrong.
       return true;

@@ -57,8 +57,9 @@ export function buildVerdicts(
   alerting: Alerting,
 ) {
   const { config } = thread;
+  const tokens = tokensInUse(thread, stored.sessions);
   const sources: RequestVerdictSources = {
-    ...whatVerdictsRead(thread, stored, visitors),
+    ...whatVerdictsRead(thread, stored, tokens, visitors),
     onComputed: computedRecorder(thread, recording, alerting, visitors),
     onAnswer: answerRecorder(thread, recording),
     onUnanswered: () => thread.meters.services.add("verdictsUnanswered"),
@@ -74,6 +75,7 @@ export function buildVerdicts(
   });
   return {
     verdicts,
+    mayReport: (project: ProjectSettings, token: string) => tokens.mayBeUsed(token, project, thread.now()),
     requestVerdicts: new RequestVerdicts(sources, verdicts),
     /** The band of a request by itself, null where the project does not judge requests. */
     bandOfRequest: async (project: ProjectSettings, question: VerdictQuestion, state: ScoredState) => {
@@ -96,24 +98,14 @@ export function meaningOf(id: number): string {
 
 /** Returns the session, the rules and the facts about the visitor. On a cluster, it loads the session first. */
 function whatVerdictsRead(
-  { config, log, store, now }: ThreadContext,
+  { config, log, now }: ThreadContext,
   { sessions, rules, exceptions }: Stored,
+  { isUsable, mayBeUsed }: ReturnType<typeof tokensInUse>,
   { verifiedBotAt, addresses, examiner, visits, agents }: VisitorFacts,
 ): Omit<RequestVerdictSources, "onComputed" | "onAnswer" | "onFailure" | "onUnanswered"> {
   const hosts = new ProjectHosts(sessions, new LongWork(), now, (err) =>
     log.warn({ err }, "the hosts that sessions reported could not be read: signatures count for any"),
   );
-  // On a cluster ingest alone knows what was erased: it gives such a visitor another token with the first report.
-  const rows = { idempotent: (key: Buffer) => store.idempotency.getBinary(key) };
-  const isUsable = (token: string, project: ProjectSettings, nowMs: number): boolean => {
-    if (sessions.exists(project.id, token)) return true;
-    const bytes = decodeSessionToken(token);
-    if (bytes === null || !isIssuedToken(project, bytes, nowMs)) return false;
-    return config.store !== "" || findIdempotent(rows, project.id, erasedTokenHash(bytes), nowMs) === null;
-  };
-  /** A session that could not be looked up may exist. */
-  const mayBeUsed = (token: string, project: ProjectSettings, nowMs: number): boolean =>
-    (config.store !== "" && sessions.isUnanswered(project.id, token)) || isUsable(token, project, nowMs);
   return {
     ...(config.store !== "" && {
       load: (project, token) => sessions.load(project.id, token, hasState(project) ? "now" : "recent"),
@@ -139,6 +131,22 @@ function whatVerdictsRead(
     meaningOf,
     now,
   };
+}
+
+/** Says of a token whether a session is under it, or the next report makes one. */
+function tokensInUse({ config, store }: ThreadContext, sessions: Sessions) {
+  // On a cluster ingest alone knows what was erased: it gives such a visitor another token with the first report.
+  const rows = { idempotent: (key: Buffer) => store.idempotency.getBinary(key) };
+  const isUsable = (token: string, project: ProjectSettings, nowMs: number): boolean => {
+    if (sessions.exists(project.id, token)) return true;
+    const bytes = decodeSessionToken(token);
+    if (bytes === null || !isIssuedToken(project, bytes, nowMs)) return false;
+    return config.store !== "" || findIdempotent(rows, project.id, erasedTokenHash(bytes), nowMs) === null;
+  };
+  /** A session that could not be looked up may exist. */
+  const mayBeUsed = (token: string, project: ProjectSettings, nowMs: number): boolean =>
+    (config.store !== "" && sessions.isUnanswered(project.id, token)) || isUsable(token, project, nowMs);
+  return { isUsable, mayBeUsed };
 }
 
 /** The visit's side of a question. `kept`: the token that came back. */

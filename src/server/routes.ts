@@ -114,6 +114,7 @@ function dataPlaneRoutes({ thread, controlPlane, visitors, recording, verdicts, 
       reads.begin();
       return sessions.scoredState(projectId, token);
     },
+    mayReport: verdicts.mayReport,
     now,
   });
   return [
@@ -140,7 +141,7 @@ function dataPlaneRoutes({ thread, controlPlane, visitors, recording, verdicts, 
       onTrimmed,
       onTick: () => reads.begin(),
       onDenied,
-      waitForReport: (projectId, token, waitMs, isOver) => wait.wait(projectId, token, waitMs, isOver),
+      waitForReport: (project, token, waitMs, isOver) => wait.wait(project, token, waitMs, isOver),
     }),
     challengePageRoute({ credentials, requestVerdicts, canonicalIp, onTick: () => reads.begin(), onDenied }),
     loggedInRoute({ sessions, now }),

@@ -7,6 +7,7 @@ import express from "express";
 import { fastify } from "fastify";
 import { Hono } from "hono";
 import t, { type Test } from "tap";
+import { challengeResponse } from "../../src/middleware/challenge-page.js";
 import { verdictd as forExpress } from "../../src/middleware/express.js";
 import { verdictd as forFastify } from "../../src/middleware/fastify.js";
 import { createGuard, honoVerdictd, withSessionCookie, withVerdict } from "../../src/middleware/fetch.js";
@@ -105,9 +106,50 @@ t.test("Hono, withVerdict, createGuard", async (t) => {
   }
 });
 
+t.test("the cookie is as the pages' SDK keeps it, and the challenge's page keeps it so, too", async (t) => {
+  const framed = { cookieName: "visit", cookiePath: "/shop", cookieSameSite: "None", cookieMaxAge: 3600 } as const;
+  const guard = createGuard({ client, issueToken: true, ...framed });
+  const { visit } = await guard(new Request("http://shop.example/shop", { headers: page }));
+  const cookie = withSessionCookie(new Response("x"), visit).headers.getSetCookie();
+  t.match(cookie, [/^visit=sess_[\w-]{28}; Path=\/shop; Max-Age=3600; SameSite=None; Secure; Partitioned$/]);
+  const { body } = challengeResponse(
+    {
+      siteKey: "pk_x",
+      scriptOrigin: "",
+      cookieDomain: "",
+      site: "",
+      method: "GET",
+      acceptLanguage: "",
+      verdictId: "",
+      ...framed,
+      cookieMaxAge: "3600",
+    },
+    "text/html",
+  );
+  t.match(
+    body,
+    'data-cookie-name="visit" data-cookie-path="/shop" data-cookie-same-site="None" data-cookie-max-age="3600"></script>',
+  );
+});
+
 t.test("bad options are refused at the start", async (t) => {
   t.throws(() => forExpress({ client, issueToken: "yes" as never }), /issueToken/);
   t.throws(() => forExpress({ client, cookieName: "a;b" }), /cookieName/);
+  const bad = [
+    { cookieDomain: "ex ample" },
+    { cookiePath: "shop" },
+    { cookiePath: "/a;b" },
+    { cookieSameSite: "lax" },
+    { cookieMaxAge: 0 },
+    { cookieMaxAge: "3600" },
+  ];
+  for (const option of bad) {
+    t.throws(
+      () => forExpress({ client, ...option } as never),
+      new RegExp(Object.keys(option)[0]!),
+      JSON.stringify(option),
+    );
+  }
   for (const wait of [-1, 1001, 1.5, "400"])
     t.throws(() => forExpress({ client, waitForReport: wait as never }), /waitForReport/);
 });

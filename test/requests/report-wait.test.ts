@@ -1,6 +1,7 @@
 /** Waiting for a report with `wait_ms`, against a server with two HTTP threads and two scoring threads. */
 import { connect } from "node:net";
 import t from "tap";
+import type { ProjectSettings } from "../../src/contract/session.js";
 import { ReportWait } from "../../src/requests/report-wait.js";
 import { batch, browserHeaders } from "../support/batches.js";
 import { firstTenant, startServer } from "../support/server.js";
@@ -12,6 +13,8 @@ const project = await askingProject(server, tenant);
 await project.enable();
 const page = { method: "POST", path: "/buy", ip: "203.0.113.7", headers: navigation };
 
+/** The waits that are made here ask for none of its settings. */
+const anyProject = { id: 1 } as ProjectSettings;
 const judge = (of: AskingProject, more: object) =>
   server.ask("POST", "/v1/verdict", { token: of.privateKey, body: { request: page, ...more } });
 const issued = async (): Promise<string> => (await judge(project, { issue_token: true })).json.session_token;
@@ -39,6 +42,24 @@ t.test("the answer waits for a report that comes meanwhile, and for no other", a
   t.match((await judge(project, { session_token: token, wait_ms: 20 })).json, { subject: "request", action: "allow" });
 });
 
+t.test("there is no wait under a token that no report can come under", async (t) => {
+  const other = await askingProject(server, tenant);
+  await other.enable();
+  const foreign = (await judge(other, { issue_token: true })).json.session_token;
+  const forged = `sess_${"A".repeat(foreign.length - 5)}`;
+  // The one that has a report to wait for is asked first: were the others to wait, it would not be answered last.
+  const token = await issued();
+  const order: string[] = [];
+  const asked = { issued: token, foreign, forged, none: "sess_" };
+  await Promise.all(
+    Object.entries(asked).map(async ([name, session_token]) => {
+      t.match((await judge(project, { session_token, wait_ms: 1000 })).json, { subject: "request" }, name);
+      order.push(name);
+    }),
+  );
+  t.equal(order.at(-1), "issued");
+});
+
 t.test("a client that goes leaves nothing behind", async (t) => {
   const token = await issued();
   const body = JSON.stringify({ request: page, session_token: token, wait_ms: 1000 });
@@ -64,52 +85,59 @@ t.test("a wait ends at a look, at its limit, when nobody waits, and where nothin
       reads.push(token);
       return state;
     },
+    mayReport: () => true,
     now: () => 10_000,
   });
   t.equal(
-    wait.wait(1, "t", 0, () => false),
+    wait.wait(anyProject, "t", 0, () => false),
     null,
   );
   state = { scored: true, lastSeenMs: 8000 };
   t.equal(
-    wait.wait(1, "t", 500, () => false),
+    wait.wait(anyProject, "t", 500, () => false),
     null,
     "it reported in the last 2 s",
   );
   for (const old of [null, { scored: false, lastSeenMs: 9999 }, { scored: true, lastSeenMs: 7999 }]) {
     state = old;
-    const waiting = wait.wait(1, "t", 60_000, () => false);
+    const waiting = wait.wait(anyProject, "t", 60_000, () => false);
     t.ok(waiting, JSON.stringify(old));
     state = { scored: true, lastSeenMs: 10_001 };
     await waiting;
   }
   state = null;
-  await wait.wait(1, "t", 30, () => false);
-  await wait.wait(1, "t", 60_000, () => true);
+  await wait.wait(anyProject, "t", 30, () => false);
+  await wait.wait(anyProject, "t", 60_000, () => true);
   t.ok(reads.length > 3);
   const broken = new ReportWait({
     state: () => {
       throw new Error("no store");
     },
+    mayReport: () => true,
     now: () => 0,
   });
   t.equal(
-    broken.wait(1, "t", 500, () => false),
+    broken.wait(anyProject, "t", 500, () => false),
     null,
   );
-  const slow = new ReportWait({ state: () => null, load: () => new Promise(() => {}), now: () => 0 });
-  await slow.wait(1, "t", 20, () => false);
+  const slow = new ReportWait({
+    state: () => null,
+    load: () => new Promise(() => {}),
+    mayReport: () => true,
+    now: () => 0,
+  });
+  await slow.wait(anyProject, "t", 20, () => false);
 });
 
 t.test("only so many wait at once", async (t) => {
-  const wait = new ReportWait({ state: () => null, now: () => 0 });
+  const wait = new ReportWait({ state: () => null, mayReport: () => true, now: () => 0 });
   let isOver = false;
-  const waits = Array.from({ length: 600 }, () => wait.wait(1, "t", 60_000, () => isOver));
+  const waits = Array.from({ length: 600 }, () => wait.wait(anyProject, "t", 60_000, () => isOver));
   t.equal(waits.filter((each) => each === null).length, 100);
   isOver = true;
   await Promise.all(waits);
   t.ok(
-    wait.wait(1, "t", 1, () => true),
+    wait.wait(anyProject, "t", 1, () => true),
     "and there is room again",
   );
 });

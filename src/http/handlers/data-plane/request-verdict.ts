@@ -5,6 +5,7 @@
 import type { HttpRequest } from "uWebSockets.js";
 import type { AuthenticatedKey } from "../../../auth/credentials.js";
 import type { VerdictQuestion } from "../../../contract/judged-request.js";
+import type { ProjectSettings } from "../../../contract/session.js";
 import { Refusal } from "../../../errors.js";
 import {
   failOpenAnswer,
@@ -32,7 +33,7 @@ interface RequestVerdictServices extends KeyedBodyServices {
   readonly onDenied: OnDenied;
   /** As `ReportWait.wait`. */
   readonly waitForReport: (
-    projectId: number,
+    project: ProjectSettings,
     token: string,
     waitMs: number,
     isOver: () => boolean,
@@ -87,7 +88,7 @@ function answer(
   services.onTrimmed(question.trimming);
   const { sessionToken, waitMs } = question;
   const waiting =
-    sessionToken === null ? null : services.waitForReport(project.id, sessionToken, waitMs, () => exchange.isOver);
+    sessionToken === null ? null : services.waitForReport(project, sessionToken, waitMs, () => exchange.isOver);
   if (waiting === null) judge(services, exchange, project, question);
   else {
     void waiting.then(() => {
