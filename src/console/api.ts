@@ -57,6 +57,7 @@ import type { ExceptionAnswer, ExceptionBody, ExceptionRow, ExceptionsAnswer } f
 import type { IncidentAnswer, IncidentsAnswer } from "../contract/incidents.js";
 import type {
   BlocksAnswer,
+  RuleMinutesAnswer,
   SessionAnswer,
   SessionsAnswer,
   StatsAnswer,
@@ -221,6 +222,8 @@ export class Api {
     return this.#ask<StatsAnswer>("GET", `${of(project)}/stats?${query}`);
   };
   /** Counts from `from` until now, challenges and hits by rule as well. */
+  /** By minute, of the last hour. */
+  ruleHits = (project: number) => this.#ask<RuleMinutesAnswer>("GET", `${of(project)}/rules/hits`);
   statsByRule = (project: number, from: Date, bucket: "hour" | "day") =>
     this.#ask<StatsAnswer>(
       "GET",

@@ -441,3 +441,22 @@ export function NameField({ value, onChange }: { readonly value: string; readonl
     </label>
   );
 }
+
+/** Small bars, the last one is of now; `label` says them in words. */
+export function Trend({ of, label }: { readonly of: readonly number[]; readonly label: string }) {
+  const most = Math.max(1, ...of);
+  const width = 100 / Math.max(1, of.length);
+  return (
+    <svg class="trend" viewBox="0 0 100 24" preserveAspectRatio="none" role="img" aria-label={label}>
+      {of.map((value, index) => (
+        <rect
+          key={index}
+          x={index * width + width * 0.1}
+          y={24 - (24 * value) / most}
+          width={width * 0.8}
+          height={(24 * value) / most}
+        />
+      ))}
+    </svg>
+  );
+}

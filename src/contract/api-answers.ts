@@ -50,6 +50,7 @@ import type {
   ActionCounts,
   BandCounts,
   BlocksAnswer,
+  RuleMinutesAnswer,
   SessionAnswer,
   SessionsAnswer,
   StatsAnswer,
@@ -601,6 +602,7 @@ export interface ApiTypes {
   TrafficAnswer: TrafficAnswer;
   RequestSamplesAnswer: RequestSamplesAnswer;
   CrawlersAnswer: CrawlersAnswer;
+  RuleMinutesAnswer: RuleMinutesAnswer;
   RuleTestAnswer: RuleTestAnswer;
   SettingsTestAnswer: SettingsTestAnswer;
   DetectionsAnswer: DetectionsAnswer;

@@ -169,3 +169,14 @@ export interface StatsAnswer {
   /** The same of `compare_from` to `compare_to`. */
   compare?: { data: StatsRow[] };
 }
+
+/** Hits of rules by minute: computed verdicts that each decided or logged. */
+export interface RuleMinutesAnswer {
+  /** The last 60 minutes in order, the present one included. */
+  data: {
+    /** Start of the minute, UTC. */
+    at: IsoTime;
+    /** By the id of the rule; rules without any are absent. */
+    hits_by_rule: { [rule: string]: { sessions: Count; requests: Count } };
+  }[];
+}

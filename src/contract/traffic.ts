@@ -24,8 +24,8 @@ export const trafficDimensions = [
 /** One way to count judged requests. */
 export type TrafficDimension = (typeof trafficDimensions)[number];
 
-/** Kinds of rows of what was judged: a kind a dimension, crawlers, samples of requests. Their places are stored: new ones come last. */
-export const judgedKinds = [...trafficDimensions, "crawlers", "samples"] as const;
+/** Kinds of rows of what was judged: a kind a dimension, crawlers, samples of requests, hits of rules by minute. Their places are stored: new ones come last. */
+export const judgedKinds = [...trafficDimensions, "crawlers", "samples", "rule_minutes"] as const;
 /** One kind of rows. */
 export type JudgedKind = (typeof judgedKinds)[number];
 

@@ -44,10 +44,8 @@ function overview(operations: readonly Operation[]): string {
 
 function operationSection(operation: Operation): string {
   const { method, path, doc } = operation;
-  const parts = [
-    `<h3 id="${idOf(operation)}"><span class="method">${method}</span> ${escapeHtml(path)}</h3>`,
-    `<p>${prose(String(doc["summary"]))}</p>`,
-  ];
+  const heading = `<h3 id="${idOf(operation)}"><span class="method">${method}</span> ${escapeHtml(path)}</h3>`;
+  const parts: string[] = [];
   if (doc["description"] !== undefined) parts.push(`<p>${prose(String(doc["description"]))}</p>`);
   parts.push(`<p class="dim">Credential: ${credentialWords(doc)}</p>`);
   const parameters = (doc["parameters"] ?? []) as readonly JsonSchema[];
@@ -61,7 +59,12 @@ function operationSection(operation: Operation): string {
       answers.map(([status, answer]) => [status, prose(String(answer["description"])), contentWords(answer)]),
     ),
   );
-  return parts.join("\n");
+  return folded(`${heading} ${prose(String(doc["summary"]))}`, parts.join("\n"));
+}
+
+/** Shown on demand: the page is long. A link to the heading leads to it, and opens it where scripts run. */
+function folded(summary: string, html: string): string {
+  return `<details class="folded"><summary>${summary}</summary>\n${html}\n</details>`;
 }
 
 function parameterRow({ name, in: place, schema, description }: JsonSchema): string[] {
@@ -95,7 +98,7 @@ function typeSection(name: string, schema: JsonSchema): string {
   const heading = `<h3 id="type-${escapeHtml(name)}">${escapeHtml(name)}</h3>`;
   const words = schema["description"] === undefined ? "" : `<p>${prose(String(schema["description"]))}</p>`;
   const properties = Object.entries((schema["properties"] ?? {}) as Readonly<Record<string, JsonSchema>>);
-  if (properties.length === 0) return `${heading}\n${words}\n<p>${schemaWords(schema)}</p>`;
+  if (properties.length === 0) return folded(heading, `${words}\n<p>${schemaWords(schema)}</p>`);
   const required = new Set((schema["required"] ?? []) as readonly string[]);
   const rows = properties.map(([key, each]) => [
     code(key),
@@ -103,5 +106,5 @@ function typeSection(name: string, schema: JsonSchema): string {
     schemaWords(each),
     prose(String(each["description"] ?? "")),
   ]);
-  return `${heading}\n${words}\n${table(["Key", "There", "Form", "Meaning"], rows)}`;
+  return folded(heading, `${words}\n${table(["Key", "There", "Form", "Meaning"], rows)}`);
 }

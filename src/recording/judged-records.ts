@@ -1,10 +1,12 @@
 /** Everything that is recorded of judged requests in one thread, and when it is stored: about every second, less often where that takes long. */
 import type { JudgedFacts, TrafficObserver } from "../contract/traffic.js";
+import type { VerdictSubject } from "../contract/verdict.js";
 import { limits } from "../limits.js";
 import type { Store } from "../store/store.js";
 import { CrawlerCounts } from "./crawler-counts.js";
 import { WriterNames } from "./judged-writer.js";
 import { RequestSamples } from "./request-samples.js";
+import { RuleMinutes } from "./rule-minutes.js";
 import { TrafficValues } from "./traffic-values.js";
 
 /** One per HTTP thread; the server calls `flushIfDue` and `flush`. */
@@ -12,6 +14,7 @@ export class JudgedRecords implements TrafficObserver {
   readonly #values: TrafficValues;
   readonly #crawlers: CrawlerCounts;
   readonly #samples: RequestSamples;
+  readonly #ruleMinutes: RuleMinutes;
   readonly #tell: () => void;
   #writing: Promise<void> | null = null;
   /** By `performance.now()`, which no set clock moves. */
@@ -24,12 +27,23 @@ export class JudgedRecords implements TrafficObserver {
     this.#values = new TrafficValues(store, names, now);
     this.#crawlers = new CrawlerCounts(store, names, now);
     this.#samples = new RequestSamples(store, names, now, samplesMax);
+    this.#ruleMinutes = new RuleMinutes(store, names, now);
   }
 
   onJudged(facts: JudgedFacts): void {
     this.#values.onJudged(facts);
     this.#crawlers.onJudged(facts);
     this.#samples.onJudged(facts);
+  }
+
+  /** The rules that matched in one computed verdict. Never throws. */
+  countRules(
+    projectId: number,
+    rules: readonly { readonly id: number }[],
+    subject: VerdictSubject,
+    atMs: number,
+  ): void {
+    this.#ruleMinutes.count(projectId, rules, subject, atMs);
   }
 
   /** Stores what is new, unless the last time took so long that it is too early. Rejects as `flush` does. */
@@ -51,12 +65,16 @@ export class JudgedRecords implements TrafficObserver {
   /** Rows of an hour that are not stored yet, counts and samples together. */
   get unstored(): number {
     this.#tell();
-    return this.#values.unstored + this.#crawlers.unstored + this.#samples.unstored;
+    return this.#values.unstored + this.#crawlers.unstored + this.#samples.unstored + this.#ruleMinutes.unstored;
   }
 
   async #flush(): Promise<void> {
     this.#tell();
-    const tookMs = (await this.#values.flush()) + (await this.#crawlers.flush()) + (await this.#samples.flush());
+    const tookMs =
+      (await this.#values.flush()) +
+      (await this.#crawlers.flush()) +
+      (await this.#samples.flush()) +
+      (await this.#ruleMinutes.flush());
     this.#dueAtMs = performance.now() + Math.min(limits.judgedFlushMaxMs, tookMs / limits.judgedWriteShare);
   }
 }

@@ -1,5 +1,5 @@
 /** Reads what was judged: counts by value, crawlers, samples of requests, each merged from the rows of all threads and nodes. */
-import { hourMs } from "../contract/durations.js";
+import { hourMs, minuteMs } from "../contract/durations.js";
 import type { WeightedSample } from "../contract/request-sample.js";
 import type { JudgedKind, TrafficDimension } from "../contract/traffic.js";
 import { type Action, actions, type Band, bands, type VerdictSubject } from "../contract/verdict.js";
@@ -10,6 +10,7 @@ import { hourOf } from "../store/keys.js";
 import type { Store } from "../store/store.js";
 import { decodeCrawlers } from "./crawler-counts.js";
 import { samplesOfHour } from "./request-samples.js";
+import { type HitsOfMinute, hitsByMinute } from "./rule-minutes.js";
 import { decodeTrafficRow } from "./traffic-row.js";
 
 /** Whole hours since the epoch; `toHour` is exclusive. */
@@ -59,6 +60,12 @@ interface CrawlerVisits {
   readonly paths: Map<string, number>;
   /** Of verified ones, by day of UTC since the epoch. */
   readonly days: Map<number, number>;
+}
+
+/** The hits of a minute. */
+export interface RuleMinute {
+  readonly startMs: number;
+  readonly hits: HitsOfMinute;
 }
 
 /** Every read returns null when whoever asked has gone meanwhile. */
@@ -160,6 +167,19 @@ export class TrafficReader {
       }
     }
     return true;
+  }
+
+  /** Hits of rules of the `count` minutes until the one of `untilMs`, it included, in order; minutes without any are empty. */
+  async ruleMinutes(projectId: number, untilMs: number, count: number): Promise<readonly RuleMinute[]> {
+    const last = Math.floor(untilMs / minuteMs);
+    const first = last - count + 1;
+    const hour = hourOf(first * minuteMs);
+    const rows = await this.#store.recorded.judged.read(projectId, "rule_minutes", hour, hourOf(untilMs) + 1);
+    const minutes = hitsByMinute(rows);
+    return Array.from({ length: count }, (_, index) => ({
+      startMs: (first + index) * minuteMs,
+      hits: minutes.get(first + index) ?? new Map(),
+    }));
   }
 
   /** A day at a time. */

@@ -175,7 +175,7 @@ function askedVisit(
 /** Counts the rules that matched, remembers which one asks for a challenge, and records a block. */
 function computedRecorder(
   { config, log, meters, disk, now }: ThreadContext,
-  { traffic, judged, blocks, overBudget, challengingRules }: Recording,
+  { traffic, judged, judgedRecords, blocks, overBudget, challengingRules }: Recording,
   { matcher }: Alerting,
   { addresses, declaredBotOf }: VisitorFacts,
 ): RequestVerdictSources["onComputed"] {
@@ -223,7 +223,9 @@ function computedRecorder(
     if (isOverBudget) overBudget.record(project.id, now());
     if (rule !== null) {
       const matched = logged.includes(rule) ? logged : [...logged, rule];
-      traffic.countRules(project.id, matched, token === null ? "request" : "session", now());
+      const of = token === null ? "request" : "session";
+      traffic.countRules(project.id, matched, of, nowMs);
+      judgedRecords.countRules(project.id, matched, of, nowMs);
     }
     const isChallenge = verdict.action === "challenge" && rule !== null;
     if (isChallenge) {

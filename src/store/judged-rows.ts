@@ -1,5 +1,5 @@
 /**
- * Rows of what was judged: counters by value, crawlers, samples of requests; one interface for any store. Each writer (an HTTP thread) replaces rows of its
+ * Rows of what was judged: counters by value, crawlers, samples of requests, hits of rules by minute; one interface for any store. Each writer (an HTTP thread) replaces rows of its
  * own, so that a write can be repeated; readers merge the rows of all writers. What is in a row is known to `src/recording` alone.
  */
 import type { Database } from "lmdb";
@@ -38,9 +38,11 @@ export interface RecordedJudged {
   read(projectId: number, kind: JudgedKind, fromHour: number, toHour: number): Promise<readonly StoredJudgedRow[]>;
 }
 
-/** How long rows of a kind are kept, ms: addresses no longer than sessions, samples for a week. */
+/** How long rows of a kind are kept, ms: addresses no longer than sessions, samples for a week, minutes for two hours. */
 export function judgedKeptMs(kind: JudgedKind, times: { sessionMs: number; trafficMs: number }): number {
   if (kind === "samples") return 7 * dayMs;
+  // The last hour lies in two.
+  if (kind === "rule_minutes") return 2 * hourMs;
   return kind === "ip" ? Math.min(times.sessionMs, times.trafficMs) : times.trafficMs;
 }
 

@@ -78,6 +78,7 @@ const expected: Readonly<Record<string, Access>> = {
   [`GET ${P}/traffic`]: "read",
   [`GET ${P}/requests`]: "read",
   [`GET ${P}/crawlers`]: "read",
+  [`GET ${P}/rules/hits`]: "read",
   [`POST ${P}/rules/test`]: "read",
   [`POST ${P}/scoring/settings/test`]: "read",
   [`GET ${P}/exceptions`]: "read",

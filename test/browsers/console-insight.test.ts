@@ -389,6 +389,19 @@ t.test("a page of the documentation that is none is a page", async (t) => {
   t.match(answer.text, /<a href="\/docs">/);
 });
 
+t.test("a link into the API page opens the route that it is of, on a page of a few screens", async (t) => {
+  await page.goto(`http://127.0.0.1:${server.port}/docs/api#op-muteIncident`);
+  await page.getByText("Until then neither it nor another one with the same").waitFor();
+  const open = () => page.locator("details.folded[open]").count();
+  t.equal(await open(), 1);
+  await page.locator("details.folded[open] a[href*='#type-']").first().click();
+  await page.waitForURL(/#type-/);
+  await page.locator("details.folded[open] h3[id^='type-']").waitFor();
+  // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
+  const height: number = await page.evaluate(() => (globalThis as any).document.documentElement.scrollHeight);
+  t.ok(height < 30_000, `${height} px`);
+});
+
 t.test("nothing broke the policy", async (t) => {
   t.same(desk.broken, []);
 });

@@ -174,6 +174,7 @@ export const questions: readonly Question[] = [
       t.equal((await server.ask("POST", "/v1/verdict", { token: tenant.privateKey, body })).json.action, "block");
       const rule = page.getByRole("listitem").filter({ hasText: incidentName });
       await rule.getByText(/^Matched .*[1-9][\d,]* on requests without one/).waitFor();
+      await rule.getByRole("img", { name: /in the last hour, by minute$/ }).waitFor();
       await clicks.on(rule.getByRole("switch"));
       await desk.says(`${incidentName} is inactive`);
       const rules = (await ask("GET", `/v1/projects/${tenant.projectId}/rules`)).json;

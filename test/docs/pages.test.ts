@@ -221,6 +221,11 @@ t.test("the documentation", async (t) => {
       }
     }
     t.ok(count > 15);
+    const folded = text.match(/<details class="folded"><summary><h3 id="/g)!.length;
+    t.equal(folded, count + Object.keys(json.components.schemas).length, "each is folded, below its heading");
+    const sections: { path: string; text: string }[] = (await server.ask("GET", "/docs/search.json")).json;
+    const mute = sections.find(({ path }) => path === "/docs/api#op-muteIncident");
+    t.match(mute?.text, /Mute an incident .*neither it nor another one/, "what is folded is searched");
     for (const name of Object.keys(json.components.schemas)) t.ok(text.includes(`id="type-${name}"`), name);
   });
 

@@ -483,7 +483,7 @@ async function askProject(ask: AskOperation, service: Service, one: Tenant): Pro
     throw new Error(`the logs hold nothing to check: ${JSON.stringify([sessions, blocks])}`);
   await asked(200, "get", "/stats");
   await asked(200, "get", "/traffic?group_by=path&compare_from=2026-01-01&compare_to=2026-01-02", "/traffic");
-  for (const path of ["/requests", "/crawlers"]) await asked(200, "get", path);
+  for (const path of ["/requests", "/crawlers", "/rules/hits"]) await asked(200, "get", path);
   for (const path of ["/traffic", "/requests", "/crawlers"]) await asked(422, "get", `${path}?from=never`, path);
   for (const log of ["/sessions", "/blocks"]) await asked(422, "get", `${log}?limit=0`, log);
   await asked(422, "get", "/stats?bucket=week", "/stats");

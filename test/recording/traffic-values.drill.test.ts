@@ -280,3 +280,32 @@ t.test("addresses go with sessions, samples after a week, counts after --stats-d
   t.equal(kinds(), 0);
   world.nowMs += 1;
 });
+
+t.test("hits of rules by minute are added over threads, and end with the second hour", async (t) => {
+  const { store, world, thread, reader } = recording(t);
+  const [one, two] = [thread(), thread()];
+  const rules = [{ id: 5 }, { id: 6 }];
+  one.countRules(1, rules, "session", startMs);
+  two.countRules(1, rules.slice(0, 1), "request", startMs + 59_999);
+  await one.flush();
+  one.countRules(1, rules, "request", startMs + 1);
+  world.nowMs = startMs + 60_000;
+  one.countRules(1, rules.slice(1), "request", world.nowMs);
+  await Promise.all([one.flush(), two.flush()]);
+  const minutes = async (nowMs: number) => (await reader.ruleMinutes(1, nowMs, 60)).filter(({ hits }) => hits.size > 0);
+  const found = await minutes(world.nowMs);
+  t.strictSame(
+    found.map(({ startMs, hits }) => [startMs, Object.fromEntries(hits)]),
+    [
+      [startMs, { 5: { sessions: 1, requests: 2 }, 6: { sessions: 1, requests: 1 } }],
+      [startMs + 60_000, { 6: { sessions: 0, requests: 1 } }],
+    ],
+  );
+  t.equal((await minutes(startMs + 59 * 60_000)).length, 2, "the whole hour back, over the hour's end");
+  t.equal((await minutes(startMs + 61 * 60_000)).length, 0);
+  const retention = { sessionsMax: 1e9, sessionMs: dayMs, blockMs: dayMs, trafficMs: 400 * dayMs };
+  const rows = () => [...store.judged.getKeys({})].length;
+  t.equal(rows(), 3);
+  await sweep(store, retention, startMs + 4 * hourMs);
+  t.equal(rows(), 0);
+});

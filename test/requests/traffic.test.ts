@@ -164,3 +164,14 @@ t.test("what is no question is refused", async (t) => {
   const near = (await get("/traffic?group_by=paths")).json;
   t.match(JSON.stringify(near), /did you mean path/);
 });
+
+t.test("hits of rules by minute, of the last hour", async (t) => {
+  const { status, json } = await get("/rules/hits");
+  t.equal(status, 200);
+  t.equal(json.data.length, 60);
+  const [first, last] = [Date.parse(json.data[0].at), Date.parse(json.data[59].at)];
+  t.equal(last - first, 59 * 60_000);
+  t.ok(Date.now() - last < 120_000, "the present minute is included");
+  const hits = json.data.flatMap(({ hits_by_rule }: { hits_by_rule: object }) => Object.values(hits_by_rule));
+  t.strictSame(hits, [{ sessions: 0, requests: 1 }]);
+});

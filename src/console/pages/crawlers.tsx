@@ -3,7 +3,7 @@ import type { CrawlersAnswer } from "../../contract/traffic-answers.js";
 import { exploreHash } from "../explore-view.js";
 import { hashOf, useAddressed } from "../location.js";
 import type { AddressedPageProperties } from "../page-properties.js";
-import { FreshnessLine, Loaded, PageTitle, Table, Time } from "../parts.js";
+import { FreshnessLine, Loaded, PageTitle, Table, Time, Trend } from "../parts.js";
 import { useResource } from "../resource.js";
 import { readablePath } from "../shown-text.js";
 import { count } from "../words.js";
@@ -92,7 +92,10 @@ const columnsOf = (span: SpanName) => [
       ),
     isNumber: true,
   },
-  { name: "Verified visits a day", cell: ({ trend }: Crawler) => <Trend of={trend} /> },
+  {
+    name: "Verified visits a day",
+    cell: ({ trend }: Crawler) => <Trend of={trend} label={`${trend.join(", ")} by day`} />,
+  },
   {
     name: "Most frequent paths",
     cell: ({ paths }: Crawler) =>
@@ -110,28 +113,3 @@ const columnsOf = (span: SpanName) => [
   },
   { name: "Last visit", cell: ({ last_at }: Crawler) => <Time at={last_at} /> },
 ];
-
-/** A bar a day, the last one is today's. */
-function Trend({ of }: { readonly of: readonly number[] }) {
-  const most = Math.max(1, ...of);
-  const width = 100 / Math.max(1, of.length);
-  return (
-    <svg
-      class="trend"
-      viewBox="0 0 100 24"
-      preserveAspectRatio="none"
-      role="img"
-      aria-label={`${of.join(", ")} by day`}
-    >
-      {of.map((value, index) => (
-        <rect
-          key={index}
-          x={index * width + width * 0.1}
-          y={24 - (24 * value) / most}
-          width={width * 0.8}
-          height={(24 * value) / most}
-        />
-      ))}
-    </svg>
-  );
-}

@@ -1,11 +1,11 @@
 /** What became of a rule: its hits over time, the last one, and beside it the pass rate of its challenges. */
 
 import { useMemo } from "preact/hooks";
-import type { RuleHits, StatsRow } from "../../contract/log-answers.js";
+import type { RuleHits, RuleMinutesAnswer, StatsRow } from "../../contract/log-answers.js";
 import type { Api } from "../api.js";
 import { StackedBars } from "../chart.js";
 import type { ProjectPageProperties } from "../page-properties.js";
-import { Card, FreshnessLine, Loaded, Time } from "../parts.js";
+import { Card, FreshnessLine, Loaded, Time, Trend } from "../parts.js";
 import { useResource } from "../resource.js";
 import { count } from "../words.js";
 import { challengesByRule, PassRate } from "./pass-rate.js";
@@ -31,8 +31,18 @@ export async function hitsByRule(api: Api, project: number): Promise<HitsByRule>
   return sums;
 }
 
-/** In one line: how often, and when last. */
-export function HitsLine({ hits }: { readonly hits: RuleHits | undefined }) {
+/** How often the list of rules and a rule's page ask again, ms. */
+export const hitsRefreshMs = 15_000;
+
+/** In one line: how often, and when last; then the last hour by minute, where there was anything. */
+export function HitsLine(properties: {
+  readonly hits: RuleHits | undefined;
+  readonly rule: number;
+  readonly minutes: RuleMinutesAnswer["data"] | undefined;
+}) {
+  const { hits, rule, minutes = [] } = properties;
+  const byMinute = minutes.map(({ hits_by_rule }) => allOf(hits_by_rule[rule]));
+  const ofHour = byMinute.reduce((sum, each) => sum + each, 0);
   return (
     <p class="pass-rate dim">
       {hits === undefined ? (
@@ -42,9 +52,19 @@ export function HitsLine({ hits }: { readonly hits: RuleHits | undefined }) {
           Matched {countsOf(hits)} in the last {days} days, last <Time at={hits.last_at} />
         </>
       )}
+      {ofHour > 0 && (
+        <>
+          {" "}
+          <Trend of={byMinute} label={`${count(ofHour)} in the last hour, by minute`} /> {count(ofHour)} in the last
+          hour
+        </>
+      )}
     </p>
   );
 }
+
+const allOf = (hits: { readonly sessions: number; readonly requests: number } | undefined): number =>
+  (hits?.sessions ?? 0) + (hits?.requests ?? 0);
 
 /** Sessions' verdicts and requests' are told apart. */
 function countsOf({ sessions, requests }: RuleHits): string {
@@ -61,12 +81,51 @@ export function RuleHitsCard(
     () => api.statsByRule(project, new Date(Date.now() - days * daySeconds * 1000), "hour"),
     [api, project, rule],
   );
+  const minutes = useResource(() => api.ruleHits(project), [api, project, rule], hitsRefreshMs);
   const challenges = useResource(() => challengesByRule(api, project), [api, project, rule]);
   return (
     <Card title="Hits" aside={<FreshnessLine of={stats} />}>
+      {minutes.value !== undefined && <LastHour rows={minutes.value.data} rule={rule} />}
       <Loaded from={stats}>{({ data }) => <Hits rows={data} rule={rule} />}</Loaded>
       {challenges.value !== undefined && <PassRate of={challenges.value} rule={rule} isChallenge={isChallenge} />}
     </Card>
+  );
+}
+
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+
+/** The last 60 minutes: for whoever has just switched the rule on. */
+function LastHour({ rows, rule }: { readonly rows: RuleMinutesAnswer["data"]; readonly rule: number }) {
+  const starts = useMemo(() => rows.map(({ at }) => Date.parse(at) / 1000), [rows]);
+  const series = useMemo(
+    () =>
+      (["sessions", "requests"] as const).map((name) => ({
+        name: name === "sessions" ? "On sessions" : "On requests without a session",
+        color: name === "sessions" ? "--accent" : "--band-likely_automated",
+        values: rows.map(({ hits_by_rule }) => hits_by_rule[rule]?.[name] ?? 0),
+      })),
+    [rows, rule],
+  );
+  const total = series.flatMap(({ values }) => values).reduce((sum, each) => sum + each, 0);
+  return (
+    <section aria-label="Hits by minute">
+      <h3>Last hour, by minute</h3>
+      {total === 0 ? (
+        <p class="dim">It matched no verdict in the last hour.</p>
+      ) : (
+        <StackedBars
+          label="Verdicts that the rule matched in the last hour, by minute"
+          starts={starts}
+          width={60}
+          isTime
+          startName="From"
+          startText={(start) => clock.format(new Date(start * 1000))}
+          series={series}
+          empty=""
+        />
+      )}
+      <h3>Last {days} days, by hour</h3>
+    </section>
   );
 }
 

@@ -1,6 +1,7 @@
 /** The rules in the order of evaluation: moved by dragging or with the arrow keys, switched on and off, deleted. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ListedRuleAnswer } from "../../contract/api-answers.js";
+import type { RuleMinutesAnswer } from "../../contract/log-answers.js";
 import { actions } from "../../contract/verdict.js";
 import { useAccess } from "../access.js";
 import { hashOf } from "../location.js";
@@ -10,21 +11,21 @@ import { useResource, useTask } from "../resource.js";
 import { moved, orderChanges } from "../rule-order.js";
 import { actionWords, count, plural } from "../words.js";
 import { type ChallengesByRule, challengesByRule, PassRate, PassRateNote } from "./pass-rate.js";
-import { type HitsByRule, HitsLine, hitsByRule } from "./rule-hits.js";
+import { type HitsByRule, HitsLine, hitsByRule, hitsRefreshMs } from "./rule-hits.js";
 import { ruleNames } from "./rule-link.js";
 import { asksBeforeStart, StartDialog } from "./rule-start.js";
 
-/** Hits and pass rates. */
-const refreshMs = 15_000;
 /** Rules in a list before a search shows more. */
 const shownMax = 50;
 
 /** Each rule with its hits and the pass rate of its challenges over the last 7 days, read anew after every change. */
 export function RulesPage({ api, project }: ProjectPageProperties) {
   const rules = useResource(() => api.rules(project), [api, project]);
-  const challenges = useResource(() => challengesByRule(api, project), [api, project], refreshMs);
-  const hits = useResource(() => hitsByRule(api, project), [api, project], refreshMs);
-  const reloadAll = async () => void (await Promise.all([rules.reload(), challenges.reload(), hits.reload()]));
+  const challenges = useResource(() => challengesByRule(api, project), [api, project], hitsRefreshMs);
+  const hits = useResource(() => hitsByRule(api, project), [api, project], hitsRefreshMs);
+  const minutes = useResource(() => api.ruleHits(project), [api, project], hitsRefreshMs);
+  const reloadAll = async () =>
+    void (await Promise.all([rules.reload(), challenges.reload(), hits.reload(), minutes.reload()]));
   const { mayWrite } = useAccess();
   const both = { ...rules, reload: reloadAll };
   return (
@@ -53,6 +54,7 @@ export function RulesPage({ api, project }: ProjectPageProperties) {
             rules={list}
             challenges={challenges.value}
             hits={hits.value}
+            minutes={minutes.value?.data}
             reload={() => rules.reload()}
           />
         )}
@@ -66,10 +68,12 @@ interface RuleListProperties extends ProjectPageProperties {
   /** Undefined until they are read. */
   readonly challenges: ChallengesByRule | undefined;
   readonly hits: HitsByRule | undefined;
+  /** The last hour. */
+  readonly minutes: RuleMinutesAnswer["data"] | undefined;
   readonly reload: () => Promise<void>;
 }
 
-function RuleList({ api, project, rules, challenges, hits, reload }: RuleListProperties) {
+function RuleList({ api, project, rules, challenges, hits, minutes, reload }: RuleListProperties) {
   const [said, setSaid] = useState("");
   const [search, setSearch] = useState("");
   const [only, setOnly] = useState("");
@@ -184,7 +188,7 @@ function RuleList({ api, project, rules, challenges, hits, reload }: RuleListPro
               )}
               <code class="source">{rule.expression_source}</code>
               {hits !== undefined && (rule.is_active || hits[rule.id] !== undefined) && (
-                <HitsLine hits={hits[rule.id]} />
+                <HitsLine hits={hits[rule.id]} rule={rule.id} minutes={minutes} />
               )}
               {challenges !== undefined && (
                 <PassRate of={challenges} rule={rule.id} isChallenge={rule.action === "challenge"} />

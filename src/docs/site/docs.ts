@@ -1,4 +1,4 @@
-/** The search box and the copy buttons of `/docs`. Every page can be read without this script. */
+/** The search box, the copy buttons and the folded sections of `/docs`. Every page can be read without this script. */
 import type { SearchSection } from "../search-index.js";
 import { rankedSections, wordsOf } from "../search-ranking.js";
 
@@ -12,6 +12,17 @@ for (const block of document.querySelectorAll("pre")) {
   frame.append(block, copyButton(block));
 }
 addSearch();
+openTarget();
+addEventListener("hashchange", openTarget);
+
+/** Opens what is folded around the target of the address, and under its heading. */
+function openTarget(): void {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const folded = target?.closest("details");
+  if (!target || !folded) return;
+  folded.open = true;
+  target.scrollIntoView();
+}
 
 function copyButton(block: HTMLElement): HTMLElement {
   const button = document.createElement("button");

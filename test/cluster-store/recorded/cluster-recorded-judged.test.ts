@@ -55,6 +55,7 @@ t.test("two nodes count together, and both read all", async (t) => {
   for (let round = 0; round < 2; round++) {
     for (const each of records) {
       each.onJudged(facts);
+      each.countRules(7, [{ id: 5 }], round === 0 ? "session" : "request", nowMs);
       await each.flush();
     }
   }
@@ -68,6 +69,8 @@ t.test("two nodes count together, and both read all", async (t) => {
       values: [{ value: "path-1", count: 4 }],
     });
     t.match(await reader.crawlers(7, span, slices), [{ operator: "Google", verified: 4 }]);
+    const [minute] = await reader.ruleMinutes(7, nowMs, 1);
+    t.strictSame([...minute!.hits], [[5, { sessions: 2, requests: 2 }]]);
     let weight = 0;
     await reader.visitSamples(7, nowMs - 1, nowMs + 1, slices, (sample) => {
       weight += sample.weight;
@@ -78,6 +81,7 @@ t.test("two nodes count together, and both read all", async (t) => {
   for (const [kind, days] of [
     ["ip", 3],
     ["samples", 7],
+    ["rule_minutes", 2 / 24],
     ["path", 400],
   ] as const satisfies [JudgedKind, number][]) {
     const row = judgedHourRow(7, kind, hourOf(nowMs));

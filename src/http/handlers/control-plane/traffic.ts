@@ -1,7 +1,8 @@
-/** All that was judged: `GET …/traffic` (counts by value), `GET …/requests` (samples), `GET …/crawlers` (visits by operator). */
+/** All that was judged: `GET …/traffic` (counts by value), `GET …/requests` (samples), `GET …/crawlers` (visits by operator), `GET …/rules/hits` (by minute). */
 import { dayMs, hourMs } from "../../../contract/durations.js";
 import type { Project } from "../../../contract/entities.js";
 import { isoDateOrTimeMs } from "../../../contract/iso-time.js";
+import type { RuleMinutesAnswer } from "../../../contract/log-answers.js";
 import { nearestWord } from "../../../contract/nearest-word.js";
 import type { AddressLookup } from "../../../contract/network-fact.js";
 import type { WeightedSample } from "../../../contract/request-sample.js";
@@ -49,7 +50,7 @@ function spanParameters(days: string): ParameterDoc[] {
 
 /** All by `projects:read`; 422 for a time, dimension, expression or cursor that is none. */
 export function trafficRoutes(services: TrafficServices): ProjectRoute[] {
-  return [trafficRoute(services), requestSamplesRoute(services), crawlersRoute(services)];
+  return [trafficRoute(services), requestSamplesRoute(services), crawlersRoute(services), ruleMinutesRoute(services)];
 }
 
 function trafficRoute(services: TrafficServices): ProjectRoute {
@@ -297,6 +298,35 @@ function sampleRow(sample: WeightedSample): RequestSampleRow {
     rule_id: sample.ruleId,
     detection_ids: [...sample.detectionIds],
     weight: Math.round(sample.weight * 100) / 100,
+  };
+}
+
+const ruleMinutesShown = 60;
+
+function ruleMinutesRoute({ traffic, flush, now }: TrafficServices): ProjectRoute {
+  return {
+    method: "get",
+    path: "/v1/projects/:project/rules/hits",
+    credential: "project",
+    needs: "projects:read",
+    doc: {
+      id: "getRuleHits",
+      tag: "logs",
+      summary: "Hits of rules by minute, in the last hour",
+      description:
+        "Computed verdicts that each rule decided or logged, by minute, the present one included; minutes without any are included. `GET …/stats?by=rule` has " +
+        "them by hour, for as long as counts are kept. Answers from the cache of verdicts are not counted.",
+      answers: { 200: "RuleMinutesAnswer" },
+    },
+    handle: async ({ project }) => {
+      await flush();
+      const minutes = await traffic.ruleMinutes(project.id, now(), ruleMinutesShown);
+      const data = minutes.map(({ startMs, hits }) => ({
+        at: isoTime(startMs),
+        hits_by_rule: Object.fromEntries(hits),
+      }));
+      return json(200, { data } satisfies RuleMinutesAnswer);
+    },
   };
 }
 
