@@ -38,7 +38,9 @@ import type { Store } from "../store/store.js";
 import { StoreError } from "../store/store-error.js";
 import { newWriteCounts, WriteWatch } from "../store/write-watch.js";
 import { scoringPool, scoringThreadsUp, watchScoring } from "./scoring-pool.js";
+import type { Services } from "./services.js";
 import { newSharedMemory, type ThreadPlace } from "./shared-memory.js";
+import { writeRecorded } from "./write-recorded.js";
 
 /** One HTTP thread that takes requests, with what operations and tests need of it. */
 export interface RunningServer {
@@ -115,7 +117,7 @@ export async function startServer(
   // Awaited below: a failure before that must wait, too.
   threadsUp.catch(() => {});
   // Loaded while the scoring threads start.
-  const { buildServices, HttpServer, meteredRows } = await import("./http-side.js").catch(async (error: unknown) => {
+  const httpSide = await import("./http-side.js").catch(async (error: unknown) => {
     await pool.destroy();
     await store.close();
     throw error;
@@ -128,7 +130,7 @@ export async function startServer(
     ...(cluster !== null && { cluster: watch?.isUsable ?? true }),
   });
   const readiness = new ProcessReadiness(place.shared.readiness, place.number, ownReadiness);
-  const services = buildServices({
+  const services = httpSide.buildServices({
     config,
     log,
     store,
@@ -138,63 +140,24 @@ export async function startServer(
     shared: place.shared,
     outages,
   });
-  const routeMeters = meters.meterRoutes(meteredRows(services.routes));
-  const server = new HttpServer({
-    routes: services.routes,
-    credentials: services.credentials,
-    plans: defaultPlans,
-    findProject: (id) => services.projects.find(id),
-    strictAbilities: config.strictAbilities,
-    onTokenUsed: (tokenId) => services.tokenUses.record(tokenId),
-    controlPlaneFault: () => cluster?.controlPlaneFault() ?? null,
-    onTick: () => services.reads.begin(),
-    onFailure: services.onFailure,
-    meterOf: (method, path) => routeMeters.of(method, path),
-    accessLog: log.isLevelEnabled("debug")
-      ? new AccessLog((entry) => log.debug(entry, "request"), loggedNetwork)
-      : null,
+  const server = serverOf(
+    httpSide,
+    config,
+    services,
+    meters,
+    log,
     certificate,
-  });
-  const flush = async (isAll = false): Promise<void> => {
-    await Promise.all([
-      services.traffic.flush().then(
-        () => {
-          // There may have been nothing to store.
-          if (!batchOutages.isOpen) outages.worked();
-        },
-        (err: unknown) => outages.failed(err, "counts of verdicts could not be stored"),
-      ),
-      (isAll ? services.judgedRecords.flush() : services.judgedRecords.flushIfDue()).catch((err: unknown) =>
-        outages.failed(err, "counts and samples of judged requests could not be stored"),
-      ),
-      services.timelines
-        .flush()
-        .catch((err: unknown) => outages.failed(err, "timelines of sessions could not be stored")),
-    ]);
-  };
-  const flushing = [
-    setInterval(() => flush(), limits.trafficFlushMs),
-    setInterval(() => services.flushBlocks(), limits.blocksFlushMs),
-  ];
+    () => cluster?.controlPlaneFault() ?? null,
+  );
+  const writing = writeRecorded(services, outages, batchOutages, log);
   const leaveFailures = surviveCommitFailures((err) => log.error({ err }, "the store could not be written"));
   const watching = watchScoring(services.queue, pool, new WriteWatch(writeCounts), log);
   const close = async (others?: PromiseLike<unknown>): Promise<void> => {
     isStopping = true;
     await Promise.all([services.queue.drain(), watch?.stop()]);
     clearInterval(watching);
-    for (const timer of flushing) clearInterval(timer);
     meters.stop();
-    const { traffic, blocks, judgedRecords, timelines } = services;
-    const timelinesLost = timelines.lost;
-    await Promise.all([flush(true), services.flushBlocks(true), services.tokenUses.flush()]);
-    const lost = {
-      verdicts: traffic.unstored,
-      blocks: blocks.unstored,
-      judgedRows: judgedRecords.unstored,
-      timelineBatches: timelines.lost - timelinesLost,
-    };
-    if (Object.values(lost).some((count) => count > 0))
-      log.error(lost, "what is counted here is lost: the store did not take it before the end");
+    await writing.stop();
     await services.alerting
       .close()
       .catch((err: unknown) => outages.failed(err, "counts for baselines could not be stored"));
@@ -265,6 +228,35 @@ export async function startServer(
     await close();
     throw error;
   }
+}
+
+/** The listener of the services' routes, without its port. */
+function serverOf(
+  { HttpServer, meteredRows }: typeof import("./http-side.js"),
+  config: ServeConfig,
+  services: Services,
+  meters: ThreadMeters,
+  log: Logger,
+  certificate: CertificateFiles | null,
+  controlPlaneFault: () => string | null,
+) {
+  const routeMeters = meters.meterRoutes(meteredRows(services.routes));
+  return new HttpServer({
+    routes: services.routes,
+    credentials: services.credentials,
+    plans: defaultPlans,
+    findProject: (id) => services.projects.find(id),
+    strictAbilities: config.strictAbilities,
+    onTokenUsed: (tokenId) => services.tokenUses.record(tokenId),
+    controlPlaneFault,
+    onTick: () => services.reads.begin(),
+    onFailure: services.onFailure,
+    meterOf: (method, path) => routeMeters.of(method, path),
+    accessLog: log.isLevelEnabled("debug")
+      ? new AccessLog((entry) => log.debug(entry, "request"), loggedNetwork)
+      : null,
+    certificate,
+  });
 }
 
 /** The store of a single host. Throws a `StoreError` when the folder mirrors a cluster, or its store was migrated to one. */

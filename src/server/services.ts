@@ -14,6 +14,9 @@ import { buildRoutes } from "./routes.js";
 import { type ThreadContext, type ThreadParts, threadContext } from "./thread-context.js";
 import { buildVisitorFacts } from "./visitor-facts.js";
 
+/** What `buildServices` builds. */
+export type Services = ReturnType<typeof buildServices>;
+
 /** The services of one HTTP thread and its route table: `http-thread.ts` listens with them, flushes and stops them. */
 export function buildServices(parts: ThreadParts) {
   const thread = threadContext(parts);

@@ -5,29 +5,21 @@
  */
 import type { HttpRequest } from "uWebSockets.js";
 import type { AuthenticatedKey, Credentials } from "../../../auth/credentials.js";
-import type { KnownAgent } from "../../../contract/agents.js";
 import type { VerdictQuestion } from "../../../contract/judged-request.js";
 import { isNavigation } from "../../../contract/navigation.js";
 import { defaultRequestScoring } from "../../../contract/session.js";
-import {
-  cookieNameForm,
-  sessionCookieName,
-  sessionHeaderName,
-  sessionTokenOf,
-  setCookieValue,
-} from "../../../contract/session-cookie.js";
-import type { Action, RequestContext, Verdict } from "../../../contract/verdict.js";
+import { sessionHeaderName, sessionTokenOf } from "../../../contract/session-cookie.js";
+import type { RequestContext } from "../../../contract/verdict.js";
 import { noUserAgent, rulePath } from "../../../contract/visitor-request.js";
 import { boundedValue } from "../../../ingest/frame.js";
 import { limits } from "../../../limits.js";
-import { challengeResponse } from "../../../middleware/challenge-page.js";
-import { type DenialResponse, denialResponse } from "../../../middleware/denial-page.js";
 import { ownPart } from "../../../runtime/text-memo.js";
 import type { RequestAnswer, RequestVerdicts } from "../../../verdict/request-verdicts.js";
 import { bearerOf, type Exchange } from "../../exchange.js";
 import { ambiguous, Framing } from "../../framing.js";
 import type { Reply } from "../../reply.js";
 import type { RawRoute } from "../../route.js";
+import { cookieNameOf, type ForwardAuthError, letInReply, verdictReply, type Yes } from "./forward-auth-answer.js";
 import { forwardedQuestion } from "./forwarded-request.js";
 import { type Trimming, untrimmed } from "./header-lines.js";
 import type { KnownLines } from "./known-headers.js";
@@ -35,12 +27,6 @@ import { type AskedFor, type Dialect, dialects, type Question } from "./proxy-di
 import { goodHost, goodMethod } from "./request-context.js";
 import { SentHeaders } from "./sent-headers.js";
 import type { OnDenied } from "./verdict.js";
-
-/** Why no visitor was judged; a value of `X-Verdict-Error`. */
-type ForwardAuthError = "unauthenticated" | "no_active_subscription" | "internal";
-
-/** The value of `X-Verdict-Error` where a visitor was judged, but by no rule about paths: the proxy did not say which. */
-const noPath = "no_path";
 
 /** What forward-auth needs to read a proxied request and to judge it. */
 interface ForwardAuthServices {
@@ -60,15 +46,6 @@ interface ForwardAuthServices {
   readonly onLetIn: (reason: ForwardAuthError, cause: unknown, requestId: string) => void;
   readonly onDenied: OnDenied;
 }
-
-const statusOfAction: Readonly<Record<Action, "yes" | 401 | 403>> = {
-  allow: "yes",
-  log: "yes",
-  // A proxy can't wait; the application behind it can, by `X-Verdict-Action`.
-  delay: "yes",
-  challenge: 401,
-  block: 403,
-};
 
 /** A row for each way of asking. */
 export function forwardAuthRoutes(services: ForwardAuthServices): RawRoute[] {
@@ -145,9 +122,6 @@ export function forwardAuthRoutes(services: ForwardAuthServices): RawRoute[] {
   }));
 }
 
-/** The status for visitors who are let in. */
-type Yes = Dialect["yes"];
-
 function asQuestion(req: HttpRequest, { path, takesSuffix }: Dialect): Question {
   const method = req.getMethod().toUpperCase();
   if (takesSuffix !== true) return { method, suffix: "" };
@@ -202,92 +176,6 @@ function questionOf(
   return question;
 }
 
-/** The cookie of the session by the name that the recipe passes. */
-function cookieNameOf(headers: SentHeaders): string {
-  const name = headers.get("x-service-cookie-name") ?? "";
-  return cookieNameForm.test(name) ? name : sessionCookieName;
-}
-
-function cookieHeader(token: string, headers: SentHeaders, { scheme }: AskedFor): [string, string] {
-  const domain = headers.get("x-service-cookie-domain") ?? "";
-  const isSecure = /^https(?:\s*,|$)/i.test(scheme);
-  return ["Set-Cookie", setCookieValue(token, { name: cookieNameOf(headers), domain, isSecure })];
-}
-
-/** A verdict, and how it is to be told. */
-interface Answered extends Pick<RequestAnswer, "agent" | "freshToken"> {
-  readonly verdict: Verdict;
-  readonly yes: Yes;
-  readonly asked: AskedFor;
-}
-
-function verdictReply(
-  { verdict, agent, freshToken, yes, asked }: Answered,
-  holder: AuthenticatedKey,
-  headers: SentHeaders,
-  context: RequestContext,
-  requestId: string,
-): Reply {
-  const status = statusOfAction[verdict.action];
-  const others: [string, string][] = freshToken === null ? [] : [cookieHeader(freshToken, headers, asked)];
-  if (asked.uri === "") others.push(["X-Verdict-Error", noPath]);
-  if (status === "yes") {
-    return { status: yes, headers: [...verdictHeaders(verdict), ...agentHeader(agent), ...others] };
-  }
-  const denial =
-    status === 401 ? challengeOf(holder, headers, context, requestId) : blockOf(headers, context, requestId);
-  // Every answer has the second and third. Traefik sends all headers of such an answer to the visitor, who is told no score.
-  const {
-    "Content-Type": contentType,
-    "Cache-Control": _caching,
-    "X-Content-Type-Options": _type,
-    ...ofPage
-  } = denial.headers;
-  return {
-    status,
-    headers: [
-      ["X-Verdict-Action", verdict.action],
-      ...others,
-      ...Object.entries(ofPage).filter(([name]) => name !== "X-Verdict-Action"),
-    ],
-    body: denial.body,
-    ...(contentType !== undefined && { contentType }),
-  };
-}
-
-function blockOf(headers: SentHeaders, { host: site }: RequestContext, verdictId: string): DenialResponse {
-  const visitor = { site, acceptLanguage: headers.get("accept-language") };
-  return denialResponse({ kind: "block", verdictId }, headers.get("accept") ?? "", {}, visitor);
-}
-
-/** Uses verdictd's own challenge if the project has it; otherwise the page says that there is none. */
-function challengeOf(
-  { project }: AuthenticatedKey,
-  headers: SentHeaders,
-  { host: site = "", method = "" }: RequestContext,
-  verdictId: string,
-): DenialResponse {
-  const accept = headers.get("accept") ?? "";
-  const acceptLanguage = headers.get("accept-language") ?? "";
-  if (project.challenge?.enabled !== true || project.siteKey === null) {
-    return denialResponse({ kind: "challenge", verdictId }, accept, {}, { site, acceptLanguage });
-  }
-  const { siteKey } = project;
-  const { scriptOrigin = "", pathPrefix = "" } = project.challenge;
-  const page = {
-    siteKey,
-    scriptOrigin,
-    pathPrefix,
-    cookieName: cookieNameOf(headers),
-    cookieDomain: headers.get("x-service-cookie-domain") ?? "",
-    site,
-    method,
-    acceptLanguage,
-    verdictId,
-  };
-  return challengeResponse(page, accept);
-}
-
 function contextOf({ clientIp }: ForwardAuthServices, headers: SentHeaders, asked: AskedFor): RequestContext {
   const context: RequestContext = {};
   const { uri, hops } = asked;
@@ -303,30 +191,4 @@ function contextOf({ clientIp }: ForwardAuthServices, headers: SentHeaders, aske
   // Without one, the session's own user agent would count, and so would a clearance that was passed with it.
   context.userAgent = boundedValue(headers.get("user-agent") ?? "") || noUserAgent;
   return context;
-}
-
-function verdictHeaders({ verdict, score, action }: Pick<Verdict, "verdict" | "score" | "action">): [string, string][] {
-  return [
-    ["X-Verdict", verdict],
-    ["X-Verdict-Score", String(score)],
-    ["X-Verdict-Action", action],
-  ];
-}
-
-/** For the application alone: what proxies send to the visitor with a denial never has it. */
-function agentHeader(agent: KnownAgent | undefined): [string, string][] {
-  if (agent === undefined) return [];
-  const { name, category, certainty } = agent;
-  return [["X-Verdict-Agent", `${percentEncoded(name)};${category};${certainty}`]];
-}
-
-/** Bytes of UTF-8 that are not printable ASCII, `;` and `%` as `%3B`. */
-function percentEncoded(text: string): string {
-  const encoded = (byte: number) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
-  return text.replace(/[^ -~]+|[;%]/g, (part) => Array.from(Buffer.from(part), encoded).join(""));
-}
-
-function letInReply(yes: Yes, reason: ForwardAuthError): Reply {
-  const headers = verdictHeaders({ verdict: "not_computed", score: 0, action: "allow" });
-  return { status: yes, headers: [...headers, ["X-Verdict-Error", reason]] };
 }
