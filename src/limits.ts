@@ -59,6 +59,8 @@ export const limits = {
   batchEventsMax: 100,
   /** Rows of `points` or `strokes` in an event: the contract's bound, some seconds of a mouse. */
   rowsMax: 256,
+  /** Characters of `packed_points`: 512 rows have 1,800 where a hand has moved. */
+  packedPointsMax: 8192,
   /** Characters of a string in a payload: the contract's bound. */
   payloadStringMax: 512,
   /** Members of an array of scalars in a payload: the contract's bound. */

@@ -183,6 +183,11 @@ export const serveOptions = {
     "seconds after SIGTERM in which /readyz answers 503 and requests are still served, so that load balancers stop sending first",
   ),
   demo: option(flag, false, "serve /demo; on an empty store, create a first account and print its credentials"),
+  "steady-interval": option(
+    integer(1, 12),
+    3,
+    "times its interval that the SDK may wait for its next batch once a visitor's verdict stands; 1: never longer",
+  ),
   "verdict-ttl": option(integer(0, 86_400), 60, "seconds a verdict is cached; 0 turns the cache off"),
   "verdict-cache-mb": option(integer(1, 1 << 20), 64, "MiB of the verdict cache, per HTTP thread"),
   "scoring-threads": option(integer(1, 256), threadsOf(cores / 2, 2), "threads that score and store events"),

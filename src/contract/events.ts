@@ -90,6 +90,8 @@ export interface EventPayload {
   scroll_input?: Text;
   /** The path of the pointer or finger. */
   points?: PointRow[] & tags.MaxItems<256>;
+  /** The same as a text: see `contract/packed-points.ts`. Decoding puts `points` in its place. */
+  packed_points?: string & tags.MaxLength<8192>;
 
   // keyboard and forms: timings only, never content or which key
   /** ms between the release of the key before it and this press. */

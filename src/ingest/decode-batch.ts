@@ -1,8 +1,9 @@
 /** Decodes an ingest body: shape, whitelist, times. Pure; reports the first fault and names the field. */
-import type { IngestBatch, IngestEvents } from "../contract/events.js";
+import type { EventPayload, IngestBatch, IngestEvents } from "../contract/events.js";
 import { pushHash64 } from "../contract/hashes.js";
 import { isoTimeMs } from "../contract/iso-time.js";
 import { type JsonObject, parseJsonObject } from "../contract/json-body.js";
+import { unpackPoints } from "../contract/packed-points.js";
 import { areIngestEvents, ingestEventsMismatch } from "../contract/validators.js";
 import { Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
@@ -70,15 +71,33 @@ function checkEvents(events: unknown): IngestEvents | Refusal {
       mismatch === null ? "events do not fit the schema" : `${shortened(mismatch.path)} ${mismatch.fault}`,
     );
   }
-  for (const [index, { request_id, received_at }] of events.entries()) {
+  for (const [index, event] of events.entries()) {
+    const { request_id, received_at, payload } = event;
     if (!isRequestId(request_id)) {
       return refuse("invalidPayload", `events[${index}].request_id must be 8 to 64 letters, digits, _ or -`);
     }
     if (Number.isNaN(isoTimeMs(received_at))) {
       return refuse("invalidPayload", `events[${index}].received_at must be a valid ISO-8601 time`);
     }
+    if (payload.packed_points === undefined) continue;
+    const unpacked = unpack(payload);
+    if (unpacked === null) {
+      return refuse("invalidPayload", `events[${index}].payload.packed_points must be packed points, and stand alone`);
+    }
+    event.payload = unpacked;
   }
   return events;
+}
+
+/** The payload with `points` in the place of `packed_points`; null where those are none, or there are `points` beside them. */
+function unpack(payload: EventPayload): EventPayload | null {
+  const text = Buffer.from(payload.packed_points!, "utf8");
+  const points = payload.points === undefined ? unpackPoints(text, 0, text.length) : null;
+  if (points === null) return null;
+  const unpacked = Object.entries(payload).map(([key, value]) =>
+    key === "packed_points" ? ["points", points] : [key, value],
+  );
+  return Object.fromEntries(unpacked) as EventPayload;
 }
 
 const requestIdForm = /^[A-Za-z0-9_-]{8,64}$/;

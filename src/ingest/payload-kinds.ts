@@ -6,7 +6,7 @@ import type { EventPayload, EventType } from "../contract/events.js";
 
 /**
  * `share` is a number of 0 to 1, `names` a text or a list of texts, `fact` a scalar or a list of scalars, `points` and `strokes` lists of
- * rows of three and of two numbers.
+ * rows of three and of two numbers, `packed` the first of them as a text.
  */
 export type PayloadKind =
   | "number"
@@ -18,6 +18,7 @@ export type PayloadKind =
   | "fact"
   | "direction"
   | "points"
+  | "packed"
   | "strokes";
 
 /** The kind of each known payload key; an unknown key refuses the batch. */
@@ -54,6 +55,7 @@ export const payloadKinds: Readonly<Record<keyof EventPayload, PayloadKind>> = {
   direction: "direction",
   scroll_input: "text",
   points: "points",
+  packed_points: "packed",
   flight: "number",
   strokes: "strokes",
   count: "number",

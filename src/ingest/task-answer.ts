@@ -27,6 +27,8 @@ export interface PostponedOutcomes {
 
 const headBytes = 7;
 const kinds = { answer: 0, overQuota: 1, refusal: 2, shed: 3, postponed: 4 } as const;
+/** Added to the kind of an answer whose session's verdict stands. */
+const steadyBit = 0x80;
 /** No text of an outcome is longer: tokens have 33 characters, messages of refusals some 200. */
 const textCharactersMax = 4096;
 
@@ -60,7 +62,7 @@ function kindOf(outcome: TaskOutcome): number {
   if (outcome instanceof Refusal) return kinds.refusal;
   if ("ticket" in outcome) return kinds.postponed;
   if ("isShed" in outcome) return kinds.shed;
-  return outcome.over_quota === true ? kinds.overQuota : kinds.answer;
+  return (outcome.over_quota === true ? kinds.overQuota : kinds.answer) + (outcome.isSteady === true ? steadyBit : 0);
 }
 
 function textOf(outcome: TaskOutcome): string {
@@ -90,16 +92,17 @@ export function decodeOutcomes(answer: Uint8Array): TaskOutcome[] {
     } else if (kind === kinds.postponed) {
       outcomes.push({ ticket: text });
     } else {
-      outcomes.push(recordedOf(text, accepted, duplicates, kind === kinds.overQuota));
+      outcomes.push(recordedOf(text, accepted, duplicates, kind!));
     }
   }
   return outcomes;
 }
 
-function recordedOf(text: string, accepted: number, duplicates: number, isOverQuota: boolean): Recorded {
+function recordedOf(text: string, accepted: number, duplicates: number, kind: number): Recorded {
   const end = text.indexOf("\n");
   const recorded: Recorded = { session_token: end === -1 ? text : text.slice(0, end), accepted, duplicates };
-  if (isOverQuota) recorded.over_quota = true;
+  if ((kind & ~steadyBit) === kinds.overQuota) recorded.over_quota = true;
+  if ((kind & steadyBit) !== 0) recorded.isSteady = true;
   if (end !== -1) recorded.projectId = Number(text.slice(end + 1));
   return recorded;
 }

@@ -9,6 +9,7 @@
 import type { EventPayload, EventType, IngestBatch, IngestEvent, PointRow, StrokeRow } from "../contract/events.js";
 import { pushHash64OfAscii } from "../contract/hashes.js";
 import { isDayOfItsMonth } from "../contract/iso-time.js";
+import { unpackPoints } from "../contract/packed-points.js";
 import { limits } from "../limits.js";
 import { directions, eventTypes, type PayloadKind, payloadKinds } from "./payload-kinds.js";
 import { WordTable } from "./word-table.js";
@@ -90,6 +91,8 @@ const wordFalse = ascii("false");
 const keys = new WordTable(Object.keys(payloadKinds));
 const kinds: readonly PayloadKind[] = Object.values(payloadKinds);
 const types = new WordTable(eventTypes);
+const pointsKey = keys.words.indexOf("points");
+const packedKey = keys.words.indexOf("packed_points");
 const directionWords = new WordTable(directions);
 
 /** Reads one body at a time; positions are kept in fields, so only the result is allocated. */
@@ -252,7 +255,12 @@ class UsualReader {
       if (bytes[this.#at - 1] !== 0x3a) return null;
       const value = this.#value(kinds[key]!);
       if (value === undefined) return null;
-      payload[keys.words[key]!] = value;
+      if (key === packedKey) {
+        // Beside the rows themselves it is a fault, which the other reader names.
+        if (this.#seen[pointsKey] === number) return null;
+        this.#seen[pointsKey] = number;
+        payload["points"] = value;
+      } else payload[keys.words[key]!] = value;
     } while (bytes[this.#at++] === comma);
     return bytes[this.#at - 1] === closeObject ? payload : null;
   }
@@ -280,9 +288,19 @@ class UsualReader {
         return this.#direction();
       case "points":
         return this.#points();
+      case "packed":
+        return this.#packed();
       case "strokes":
         return this.#strokes();
     }
+  }
+
+  #packed(): PointRow[] | undefined {
+    const from = this.#at + 1;
+    if (this.#bytes[this.#at] !== quote) return undefined;
+    this.#at = this.#bytes.indexOf(quote, from) + 1;
+    if (this.#at === 0 || this.#at - from > limits.packedPointsMax) return undefined;
+    return unpackPoints(this.#bytes, from, this.#at - 1) ?? undefined;
   }
 
   #boolean(): boolean | undefined {

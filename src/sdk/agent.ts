@@ -16,7 +16,7 @@ import { collectTouch } from "./collectors/touch.js";
 import { reportBeforeLeaving } from "./leaving.js";
 import type { Settings, Verdictd } from "./options.js";
 import { attempt, holdPage } from "./page-hooks.js";
-import { startRecorder } from "./recorder.js";
+import { startRecorder, type Told } from "./recorder.js";
 import type { TokenStore } from "./token.js";
 import { openTransport } from "./transport.js";
 import { scriptUrl } from "./trusted-types.js";
@@ -71,7 +71,9 @@ export function startAgent(settings: Settings, tokens: TokenStore): Agent {
       await new Promise((resolve) => {
         later(
           () =>
-            resolve(module.probe(record, listen, later, workerUrl, scriptUrl, siteKey, base, tokens.read(), onDrain)),
+            resolve(
+              module.probe(record, listen, later, workerUrl, scriptUrl, siteKey, base, tokens.read(), onDrain, told),
+            ),
           0,
         );
       });
@@ -86,12 +88,13 @@ export function startAgent(settings: Settings, tokens: TokenStore): Agent {
       ),
     );
   };
-  const wait = (task: () => void, ms: number) => void page.later(task, ms);
-  const transport = openTransport(settings, tokens, wait, (token) => {
+  const told: Told = {};
+  const transport = openTransport(settings, tokens, page.later, (token, times) => {
     settle(token);
+    told.times = times;
     if (token) probe?.();
   });
-  const recorder = startRecorder(settings.interval, transport.send, transport.isBusy, wait);
+  const recorder = startRecorder(settings.interval, told, transport.send, transport.isBusy, page.later);
   let reported = false;
   const report = () => {
     reported = true;
@@ -101,7 +104,7 @@ export function startAgent(settings: Settings, tokens: TokenStore): Agent {
   const reportOnce = () => {
     if (!reported) report();
   };
-  const scene: Scene = { ...page, ...recorder, report, input: { at: -1e6, kind: "none" } };
+  const scene: Scene = { ...page, ...recorder, told, report, input: { at: -1e6, kind: "none" } };
   const stop = () => {
     page.release();
     probe = null;

@@ -6,12 +6,9 @@ export function jsonOf(value: unknown): string {
   // The `toJSON` of a primitive's prototype is not asked.
   if (typeof value !== "object" || !value) return JSON.stringify(value);
   let text = "";
-  if (Array.isArray(value)) {
-    for (let at = 0; at < value.length; at++) text += (at ? "," : "") + jsonOf(value[at]);
-    return `[${text}]`;
-  }
+  const isList = Array.isArray(value);
   for (const [key, each] of Object.entries(value)) {
-    if (each !== undefined) text += `${text && ","}${jsonOf(key)}:${jsonOf(each)}`;
+    if (each !== undefined) text += (text && ",") + (isList ? "" : `${jsonOf(key)}:`) + jsonOf(each);
   }
-  return `{${text}}`;
+  return isList ? `[${text}]` : `{${text}}`;
 }

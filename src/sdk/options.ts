@@ -78,7 +78,7 @@ export interface Settings {
 export function settingsOf(options: VerdictdOptions): Settings {
   const sameSite = options.cookieSameSite || "Lax";
   const none = sameSite === "None";
-  const maxAge = Number(options.cookieMaxAge);
+  const maxAge = +options.cookieMaxAge!;
   const base = (options.endpoint || location.origin).replace(/\/+$/, "");
   const { probesUrl } = options;
   return {
@@ -92,7 +92,7 @@ export function settingsOf(options: VerdictdOptions): Settings {
       (none || location.protocol === "https:" ? "; Secure" : "") +
       (none ? "; Partitioned" : ""),
     token: options.token || null,
-    interval: Math.max(250, Number(options.interval) || 5000),
+    interval: Math.max(250, +options.interval! || 5000),
     probesUrl: probesUrl === undefined ? `${base}/sdk-probes.js` : probesUrl,
     workerUrl: options.workerUrl || null,
   };

@@ -34,7 +34,8 @@ interface Transport {
 }
 
 const queueMax = 12;
-const retryFirstMs = 1000;
+/** Half of the first delay, which doubles. */
+const retryHalfMs = 500;
 const retryMostMs = 60_000;
 const answerMostMs = 10_000;
 /** Refusals (401, 402, 422 and the like) in a row after which nothing more is sent. */
@@ -42,12 +43,15 @@ const refusalsMax = 3;
 /** Characters, nearly all of one byte, that a page sends while it is left. */
 const leavingMax = 24_000;
 
-/** Opens the transport. `settled` is called with the token after each answer, and with what is known after a failure. */
+/**
+ * Opens the transport. `settled` is called with the token after each answer, and with what is known after a failure; `times` is what the answer said of
+ * batches to come.
+ */
 export function openTransport(
   settings: Settings,
   tokens: TokenStore,
   wait: (task: () => void, ms: number) => void,
-  settled: (token: string | null) => void,
+  settled: (token: string | null, times?: number | undefined) => void,
 ): Transport {
   let queue: Batch[] = [];
   let prepared = false;
@@ -90,7 +94,7 @@ export function openTransport(
   const failed = () => {
     failures++;
     // Half to all of the doubled delay: clients that failed together don't come back together.
-    const delay = Math.min(retryMostMs, retryFirstMs * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
+    const delay = Math.min(retryMostMs, retryHalfMs * 2 ** failures) * (0.5 + Math.random() / 2);
     attemptAt = Date.now() + delay;
     wait(pump, delay);
     settled(tokens.read());
@@ -98,8 +102,6 @@ export function openTransport(
 
   async function post(batch: Batch): Promise<void> {
     const body = bodyOf(batch);
-    const abort = new AbortController();
-    const timer = setTimeout(() => abort.abort(), answerMostMs);
     try {
       const response = await fetch(url, {
         method: "POST",
@@ -112,7 +114,8 @@ export function openTransport(
         credentials: "omit",
         referrerPolicy: "strict-origin",
         keepalive: true,
-        signal: abort.signal,
+        // Browsers that lack it have a patience of their own.
+        signal: AbortSignal.timeout?.(answerMostMs),
       });
       const status = response.status;
       if (status === 202) {
@@ -127,12 +130,10 @@ export function openTransport(
       refusals = status >= 400 ? refusals + 1 : 0;
       failures = attemptAt = 0;
       queue.shift();
-      settled(tokens.read());
+      settled(tokens.read(), +response.headers.get("X-Verdict-Interval")!);
       if (refusals >= refusalsMax) stop();
     } catch {
       failed();
-    } finally {
-      clearTimeout(timer);
     }
   }
 

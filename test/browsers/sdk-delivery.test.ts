@@ -1,5 +1,6 @@
 /** How batches travel, seen on the wire from a real Chromium: first report, batches, retries, leaving, tabs. */
 import t from "tap";
+import { unpackPoints } from "../../src/contract/packed-points.js";
 import { deliveryCases, prove, repeatCases } from "../sdk/cases.js";
 import { gate, openSite, pageWith } from "../sdk/site.js";
 import { throughPlaywright } from "../sdk/visitor.js";
@@ -132,4 +133,50 @@ t.test("a new token replaces one that the server no longer knows", async (t) => 
   t.equal(await page.evaluate("verdictd.ready"), "sess_new");
   t.equal((await sessionCookie(context, /sess_new/))?.value, "sess_new");
   await context.close();
+});
+
+t.test("points are packed once an answer has said that they are understood", async (t) => {
+  const site = await openSite(t);
+  let interval: number | undefined = 1;
+  site.answer = () => ({ status: 202, ...(interval !== undefined && { interval }) });
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  // The second file does it.
+  await site.event("timing");
+  await page.mouse.move(10, 10);
+  await page.mouse.move(200, 100, { steps: 20 });
+  const { payload } = await site.event("mouse", (event) => event.payload.packed_points !== undefined);
+  t.equal(payload.points, undefined);
+  const text = Buffer.from(payload.packed_points!);
+  const rows = unpackPoints(text, 0, text.length)!;
+  t.equal(rows[0]![0], 0, "time counts from the first row");
+  t.ok(rows.every(([t, x, y], at) => t >= (rows[at - 1]?.[0] ?? 0) && x >= 10 && x <= 200 && y >= 10 && y <= 100));
+  interval = undefined;
+  await page.evaluate(click);
+  await site.event("click");
+  await page.mouse.move(300, 300, { steps: 5 });
+  await site.event("mouse", (event) => event.payload.points !== undefined);
+  await page.close();
+});
+
+t.test("where the verdict stands batches are rare, but for what may change it", async (t) => {
+  const site = await openSite(t);
+  // So long that nothing is sent by itself.
+  site.answer = () => ({ status: 202, interval: 100_000 });
+  site.pages.set("/", pageWith('data-interval="250"', '<form><input name="q"></form>'));
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  await site.event("timing");
+  await site.post((post) => post.text.includes("timezone"));
+  await page.evaluate("verdictd.ready");
+  await page.mouse.move(5, 5);
+  await page.evaluate("history.pushState(null, '', '/checkout')");
+  await site.event("page", (event) => event.payload.path === "/checkout");
+  await page.focus("input");
+  await page.keyboard.press("a");
+  const typed = await site.event("key");
+  t.equal(typed.payload.count, 1, "the first input into a form");
+  await page.evaluate("document.forms[0].requestSubmit()");
+  await site.event("form", (event) => event.payload.submit === true);
+  await page.close();
 });

@@ -34,6 +34,7 @@ t.test("a batch that is shed", async (t) => {
     identities: { peek: () => unidentified, resolve: () => Promise.resolve(unidentified) },
     timelines: { follow: () => null },
     askedSessions: { hasAny: () => false, begin: () => null },
+    steadyInterval: 3,
     visits: { report: () => t.fail("it was not taken"), missed: () => missed++ },
     now: Date.now,
     onFailure: (error) => failures.push(error),

@@ -11,6 +11,7 @@ const goodValue: Readonly<Record<PayloadKind, readonly string[]>> = {
   fact: ["true", "3", '"abc"', "[]", '[true,1,"a"]'],
   direction: ['"up"', '"down"', '"left"', '"right"'],
   points: ["[]", "[[0,1.5,2]]", "[[0,1,2],[16.1,-3,4]]"],
+  packed: ['"#"', '"#3A%"', '"$W$A%##C"'],
   strokes: ["[]", "[[0,80],[120,75.5]]"],
 };
 

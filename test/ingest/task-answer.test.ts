@@ -8,11 +8,12 @@ import { decodeOutcomes, encodeOutcomes, type TaskOutcome } from "../../src/inge
 import { holds } from "../support/property.js";
 
 const outcome: fc.Arbitrary<TaskOutcome> = fc.oneof(
-  fc.tuple(fc.nat(100), fc.nat(100), fc.boolean()).map(([accepted, duplicates, over]) => ({
+  fc.tuple(fc.nat(100), fc.nat(100), fc.boolean(), fc.boolean()).map(([accepted, duplicates, over, steady]) => ({
     session_token: `sess_${"A".repeat(28)}`,
     accepted,
     duplicates,
     ...(over && { over_quota: true as const }),
+    ...(steady && { isSteady: true as const }),
   })),
   fc
     .tuple(fc.constantFrom(...(Object.keys(errors) as ErrorName[])), fc.string({ unit: "binary", maxLength: 300 }))

@@ -99,6 +99,11 @@ const oddTexts: Readonly<Record<PayloadKind, fc.Arbitrary<string>>> = {
   fact: fc.oneof(scalar, list(scalar), manyItems),
   direction: fc.constantFrom(...directions.map((each) => `"${each}"`), '"UP"', '"down "', "up", '""', '"upward"'),
   points: rows(3),
+  packed: fc.oneof(
+    string,
+    fc.constantFrom(255, 256, 257).map((count) => `"#${"###".repeat(count)}"`),
+    fc.constant('"#PPPPPPP#PP"'),
+  ),
   strokes: rows(2),
 };
 const goodNumber = fc.oneof(
@@ -122,6 +127,9 @@ const goodTexts: Readonly<Record<PayloadKind, fc.Arbitrary<string>>> = {
   fact: fc.oneof(goodScalar, goodList(goodScalar)),
   direction: fc.constantFrom(...directions.map((each) => `"${each}"`)),
   points: goodList(goodRow(3)),
+  packed: fc
+    .array(fc.string({ unit: fc.constantFrom(..."#$7OQ]~"), maxLength: 4 }), { maxLength: 6 })
+    .map((parts) => `"#${parts.join("")}"`),
   strokes: goodList(goodRow(2)),
 };
 /** Mostly good: a body has many values, and one bad one sinks it. */

@@ -23,10 +23,14 @@ export interface Post {
   readonly batch: IngestBatch;
 }
 
-/** How the endpoint answers one post: a status (202 answers `token`), `drop` closes the connection; `until` delays it. */
+/**
+ * How the endpoint answers one post: a status (202 answers `token`, and `interval` as `X-Verdict-Interval`), `drop` closes the connection; `until`
+ * delays it.
+ */
 export interface Answer {
   status: number | "drop";
   token?: string;
+  interval?: number;
   until?: Promise<void>;
 }
 
@@ -126,7 +130,14 @@ export async function openSite(t: Test): Promise<Site> {
       response.destroy();
       return;
     }
-    response.writeHead(answer.status, { "Access-Control-Allow-Origin": "*", "Content-Type": "application/json" });
+    response.writeHead(answer.status, {
+      "Access-Control-Allow-Origin": "*",
+      "Content-Type": "application/json",
+      ...(answer.interval !== undefined && {
+        "Access-Control-Expose-Headers": "X-Verdict-Interval",
+        "X-Verdict-Interval": String(answer.interval),
+      }),
+    });
     const token = answer.token ?? post.batch.session_token ?? "sess_1";
     response.end(
       answer.status === 202

@@ -4,7 +4,7 @@ import type { Collector } from "../collector.js";
 import { attempt } from "../page-hooks.js";
 import { round } from "../recorder.js";
 
-const heartbeatMs = 15_000;
+const heartbeatMs = 30_000;
 /** Nobody is there any more: no heartbeats until the next input. */
 const idleMostMs = 5 * 60_000;
 
@@ -20,7 +20,6 @@ export function pageLoad(): PerformanceNavigationTiming | undefined {
 /** Follows the page's life. */
 export const collectPage: Collector = (scene) => {
   let path = "";
-  let lastInput = performance.now();
 
   const recordPage = (navType: string | undefined) => {
     path = location.pathname.slice(0, 512);
@@ -38,17 +37,13 @@ export const collectPage: Collector = (scene) => {
   };
   const beat = () => {
     scene.later(beat, heartbeatMs);
-    noticeNavigation();
-    if (!doc.hidden && performance.now() - lastInput < idleMostMs) scene.record("heartbeat", {});
+    if (!doc.hidden && performance.now() - Math.max(0, scene.input.at) < idleMostMs) scene.record("heartbeat", {});
   };
 
   // At once, so that the page's name leaves with whatever leaves it first.
   recordPage(attempt(pageLoad)?.type);
   scene.later(beat, heartbeatMs);
 
-  scene.listen(window, "pointermove pointerdown keydown wheel touchstart scroll", () => {
-    lastInput = performance.now();
-  });
   // The Navigation API says it at once; elsewhere a navigation is noticed with the next click, key, step back or batch.
   const navigation = own<EventTarget>("navigation");
   if (navigation) scene.listen(navigation, "currententrychange", noticeNavigation);

@@ -1,4 +1,4 @@
-/** Pointer moves of mouse and pen, as `mouse` events of up to 256 points. Bounded: whole stretches are skipped, never thinned. */
+/** Pointer moves of mouse and pen, as `mouse` events of up to 256 points, or of more where they are packed. Bounded: whole stretches are skipped, never thinned. */
 import type { PointRow } from "../../contract/events.js";
 import { doc } from "../bare.js";
 import type { Collector, Scene } from "../collector.js";
@@ -38,6 +38,8 @@ export const collectPointer: Collector = (scene: Scene) => {
   let lag = 0;
   let compared = 0;
   let mismatched = 0;
+
+  const most = () => scene.told.rows || rowsMax;
 
   const drain = () => {
     if (!moves) return;
@@ -85,16 +87,16 @@ export const collectPointer: Collector = (scene: Scene) => {
       compared++;
       if (!movementFits(event, before)) mismatched++;
     }
-    let at = before ? before.timeStamp : start;
+    let at = before?.timeStamp ?? start;
     for (const each of merged) {
       const { timeStamp } = each;
       if (timeStamp > start && timeStamp - at >= spacingMs && event.timeStamp - timeStamp >= spacingMs) {
         at = timeStamp;
-        if (points.length < rowsMax - 1) add(each);
+        if (points.length < most() - 1) add(each);
       }
     }
     add(event);
-    if (points.length >= rowsMax) drain();
+    if (points.length >= most()) drain();
   };
 
   scene.listen<PointerEvent>(window, "pointermove", (event) => {

@@ -3,9 +3,10 @@
  * `probe`; and it starts itself as a worker, to be asked what a worker sees. Loads nothing else, sends nothing: what it finds is recorded.
  */
 import type { PageHooks } from "../page-hooks.js";
-import type { Recorder } from "../recorder.js";
+import type { Recorder, Told } from "../recorder.js";
 import { checkAttributes } from "./attributes.js";
 import { collectLateEnvironment } from "./environment.js";
+import { packPoints } from "./packed-points.js";
 import { keepTicket, startTicket } from "./start-ticket.js";
 import { collectTiming } from "./timing.js";
 import { compareWorker, factsHere } from "./worker.js";
@@ -27,7 +28,9 @@ export function probe(
   base: string,
   token: string | null,
   onDrain?: Recorder["onDrain"],
+  told?: Told,
 ): Promise<unknown> {
+  if (told) told.pack = (payload) => packPoints(payload, told);
   try {
     checkAttributes(siteKey);
   } catch {

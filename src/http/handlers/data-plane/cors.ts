@@ -5,6 +5,11 @@ import type { PublicRoute } from "../../route.js";
 /** For every answer, including refusals: any origin may read it. */
 export const cors = [["Access-Control-Allow-Origin", "*"]] as const;
 
+/** For an answer to a batch: the SDK may wait `times` its interval for the next one, and packed points are understood. */
+export function ingestHeaders(times: number): readonly (readonly [name: string, value: string])[] {
+  return [...cors, ["Access-Control-Expose-Headers", "X-Verdict-Interval"], ["X-Verdict-Interval", String(times)]];
+}
+
 /** What the SDK sends. */
 const ownHeaders = "Content-Type, Idempotency-Key, X-Service-Site-Key";
 

@@ -14,7 +14,7 @@ import type { Exchange } from "../../exchange.js";
 import { ambiguous } from "../../framing.js";
 import { type Reply, refusal } from "../../reply.js";
 import type { PublicRoute, RawRoute } from "../../route.js";
-import { cors, preflightRoute } from "./cors.js";
+import { cors, ingestHeaders, preflightRoute } from "./cors.js";
 import { IngestHeaderReader, type IngestHeaders } from "./ingest-headers.js";
 
 /** The parts of its thread that ingest needs; `disk` refuses batches while there is no room. */
@@ -34,6 +34,8 @@ interface IngestServices {
   };
   /** Told of each report that was stored, and of each that could not be taken: when it arrived, ms since the epoch. */
   readonly visits: { report(token: string, atMs: number): void; missed(atMs: number): void };
+  /** Times its interval that the SDK may wait for its next batch where the verdict stands. */
+  readonly steadyInterval: number;
   readonly now: () => number;
   readonly onFailure: (error: unknown, requestId: string) => void;
 }
@@ -41,6 +43,7 @@ interface IngestServices {
 /** `POST /v1/events` by site key, and its CORS preflight; answers any origin. */
 export function ingestRoutes(services: IngestServices): [RawRoute, PublicRoute] {
   const reader = new IngestHeaderReader();
+  const steady = ingestHeaders(services.steadyInterval);
   return [
     {
       method: "post",
@@ -52,7 +55,8 @@ export function ingestRoutes(services: IngestServices): [RawRoute, PublicRoute] 
         summary: "Send a batch of events",
         description:
           "The site key comes in the header or as `site_key` of the body. A malformed batch is rejected as a whole. Under load a batch " +
-          "may be shed: 202 with `accepted` 0 and the caller's own token, or 204. Never 429.",
+          "may be shed: 202 with `accepted` 0 and the caller's own token, or 204. Never 429. `X-Verdict-Interval` of a 202 says how many times " +
+          "its usual interval a client may wait for its next batch (1, or more where the verdict stands), and that `packed_points` are understood.",
         parameters: [
           {
             in: "header",
@@ -66,13 +70,13 @@ export function ingestRoutes(services: IngestServices): [RawRoute, PublicRoute] 
         answers: { 202: "IngestAnswer", 204: "empty" },
       },
       checksFraming: true,
-      handleRaw: (exchange, req) => ingest(services, exchange, reader.read(req)),
+      handleRaw: (exchange, req) => ingest(services, steady, exchange, reader.read(req)),
     },
     preflightRoute("/v1/events", "preflightIngest"),
   ];
 }
 
-function ingest(services: IngestServices, exchange: Exchange, headers: IngestHeaders): void {
+function ingest(services: IngestServices, steady: ReplyHeaders, exchange: Exchange, headers: IngestHeaders): void {
   if (!headers.isAmbiguous) exchange.framedBy(headers);
   const { visits } = services;
   const atMs = services.now();
@@ -118,7 +122,7 @@ function ingest(services: IngestServices, exchange: Exchange, headers: IngestHea
       const settle = (outcome: IngestOutcome | Error): void => {
         awaited?.end();
         markVisit(visits, outcome, atMs);
-        exchange.send(reply(outcome));
+        exchange.send(reply(outcome, steady));
         if (outcome instanceof Error) services.onFailure(outcome, exchange.requestId);
         keep?.(outcome);
         if (request.identity.crawlerClaim === "pending") identifyLater(services, request, outcome, exchange.requestId);
@@ -176,13 +180,16 @@ function earlyRefusal(
   return null;
 }
 
-function reply(outcome: IngestOutcome | Error): Reply {
+function reply(outcome: IngestOutcome | Error, steady: ReplyHeaders): Reply {
   if (outcome instanceof Error) return { ...unstored, headers: cors };
   if ("isShed" in outcome) return shed;
   return outcome instanceof Refusal
     ? { ...refusal(outcome), headers: cors }
-    : { status: 202, body: answerText(outcome), headers: cors };
+    : { status: 202, body: answerText(outcome), headers: outcome.isSteady === true ? steady : usual };
 }
+
+type ReplyHeaders = ReturnType<typeof ingestHeaders>;
+const usual = ingestHeaders(1);
 
 const shed: Reply = { status: 204, headers: cors };
 const unstored = refusal(refuse("unavailable", "the batch could not be stored; send it again"));
