@@ -5,8 +5,12 @@
 import { fnv1a, fnvBasis } from "../contract/hashes.js";
 
 const pagesMax = 8;
-/** Of a page: when, how many, below which segment (0: various), and whether it was counted as not followed by a report. */
+/**
+ * Of a page: when, how many, below which segment (0: various), and twice the number of those that are put together from various segments below which the
+ * SDK is installed, plus 1 once it was counted as not followed by a report.
+ */
 const pageWords = 4;
+const countedBit = 1;
 
 /** Where a row has what; times are of `clock`. */
 export const V = {
@@ -43,25 +47,38 @@ export interface Settled {
   readonly unfollowed: readonly number[];
 }
 
-/** Silent pages below one segment of the path. */
+/** Silent pages below one segment of the path; 0: below various ones, where the SDK is installed. */
 export interface SilentRun {
   readonly segment: number;
   readonly pages: number;
 }
 
-/** Counts a navigation; `segment` 0: no token was given or brought, so that nothing can report. Returns what is now known of earlier ones. */
-export function addPage(words: Int32Array, at: number, time: number, segment: number): Settled | null {
+/**
+ * Counts a navigation; `segment` 0: no token was given or brought, so that nothing can report. Returns what is now known of earlier ones. `isInstalled`:
+ * whether the SDK is, below a segment; asked where pages have to be put together.
+ */
+export function addPage(
+  words: Int32Array,
+  at: number,
+  time: number,
+  segment: number,
+  isInstalled: (segment: number) => boolean,
+): Settled | null {
   const settled = words[at + V.report] === 0 ? null : settleOld(words, at, time);
   if (words[at + V.pages] === 0) words[at + V.first] = time;
   words[at + V.pages]!++;
   if (segment === 0) return settled;
   const count = words[at + V.entries]!;
   const last = at + entriesAt + (count - 1) * pageWords;
-  if (count === pagesMax && !mergeOldest(words, at, time)) {
+  if (count === pagesMax && !mergeOldest(words, at, time, isInstalled)) {
     // All are of the last seconds: the entry is as young as its latest page.
+    if (words[last + 2] !== segment) {
+      words[last + 3] =
+        (words[last + 3]! & countedBit) | (2 * (installed(words, last, isInstalled) + (isInstalled(segment) ? 1 : 0)));
+      words[last + 2] = 0;
+    }
     words[last] = time;
     words[last + 1]!++;
-    if (words[last + 2] !== segment) words[last + 2] = 0;
     return settled;
   }
   const entry = at + entriesAt + words[at + V.entries]! * pageWords;
@@ -83,13 +100,15 @@ export function silentPages(words: Int32Array, at: number, now: number): number 
   return pages;
 }
 
-/** The same by segments, without those of which the segment is not known any more. */
+/** The same by segments; of those that are put together from various ones, those where the SDK is installed. */
 export function silentRuns(words: Int32Array, at: number, now: number): readonly SilentRun[] {
   const end = at + entriesAt + words[at + V.entries]! * pageWords;
   const runs: SilentRun[] = [];
   for (let entry = at + entriesAt; entry < end; entry += pageWords) {
+    if (((now - words[entry]!) | 0) <= silentMs) continue;
     const segment = words[entry + 2]!;
-    if (segment !== 0 && ((now - words[entry]!) | 0) > silentMs) runs.push({ segment, pages: words[entry + 1]! });
+    const pages = words[entry + 1]!;
+    runs.push({ segment, pages: segment === 0 ? Math.min(pages, words[entry + 3]! >> 1) : pages });
   }
   return runs;
 }
@@ -109,7 +128,7 @@ export function reported(words: Int32Array, at: number, time: number): Settled |
   for (let index = 0; index < until; index++) {
     const entry = start + index * pageWords;
     const segment = words[entry + 2]!;
-    if (words[entry + 3] === 1 || segment === 0) continue;
+    if ((words[entry + 3]! & countedBit) !== 0 || segment === 0) continue;
     const isNear = index === until - 1 || ((time - words[entry]!) | 0) <= silentMs;
     for (let page = words[entry + 1]!; page > 0; page--) (isNear ? followed : unfollowed).push(segment);
   }
@@ -171,8 +190,8 @@ function settleOld(words: Int32Array, at: number, now: number): Settled | null {
   const end = at + entriesAt + words[at + V.entries]! * pageWords;
   const unfollowed: number[] = [];
   for (let entry = at + entriesAt; entry < end; entry += pageWords) {
-    if (words[entry + 3] === 1 || ((now - words[entry]!) | 0) <= silentMs) continue;
-    words[entry + 3] = 1;
+    if ((words[entry + 3]! & countedBit) !== 0 || ((now - words[entry]!) | 0) <= silentMs) continue;
+    words[entry + 3]! |= countedBit;
     if (words[entry + 2] === 0) continue;
     for (let page = words[entry + 1]!; page > 0; page--) unfollowed.push(words[entry + 2]!);
   }
@@ -180,15 +199,26 @@ function settleOld(words: Int32Array, at: number, now: number): Settled | null {
 }
 
 /** Puts the two oldest together, if both are silent, as old as the first: a report of in between takes away both. */
-function mergeOldest(words: Int32Array, at: number, now: number): boolean {
+function mergeOldest(words: Int32Array, at: number, now: number, isInstalled: (segment: number) => boolean): boolean {
   const first = at + entriesAt;
   const second = first + pageWords;
   if (((now - words[second]!) | 0) <= silentMs) return false;
+  if (words[second + 2] !== words[first + 2] || words[second + 2] === 0) {
+    const both = installed(words, first, isInstalled) + installed(words, second, isInstalled);
+    words[second + 3] = (words[second + 3]! & countedBit) | (2 * both);
+    words[second + 2] = 0;
+  }
   words[second] = words[first]!;
   words[second + 1]! += words[first + 1]!;
-  if (words[second + 2] !== words[first + 2]) words[second + 2] = 0;
   shift(words, at, 1);
   return true;
+}
+
+/** How many pages of an entry are below segments where the SDK is installed. */
+function installed(words: Int32Array, entry: number, isInstalled: (segment: number) => boolean): number {
+  const segment = words[entry + 2]!;
+  if (segment === 0) return words[entry + 3]! >> 1;
+  return isInstalled(segment) ? words[entry + 1]! : 0;
 }
 
 function shift(words: Int32Array, at: number, entries: number): void {

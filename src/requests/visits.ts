@@ -135,6 +135,7 @@ export class Visits {
     const claimed = token === null || this.#visits.has(hash0, hash1, now) ? null : this.#claim(hash0, hash1, now);
     const segment = question.isNavigation || given !== null ? segmentOf(question.path) : 0;
     const after: { runs: readonly SilentRun[]; settled: Settled | null } = { runs: noRuns, settled: null };
+    const isInstalled = (below: number): boolean => this.#installed.isInstalled(projectId, below, nowMs);
     const facts = this.#visits.use(hash0, hash1, now, (words, at, isNew): VisitFacts => {
       if (!isNew && isOver((now - words[at + V.last]!) | 0)) words.fill(0, at, at + visitHeadWords);
       words[at + V.project] = projectId;
@@ -146,7 +147,10 @@ export class Visits {
       const hadPage = words[at + V.loaded] === 1;
       if (!isAskedAgain) {
         if (question.isNavigation) {
-          after.settled = join(after.settled, addPage(words, at, now, token !== null || given !== null ? segment : 0));
+          after.settled = join(
+            after.settled,
+            addPage(words, at, now, token !== null || given !== null ? segment : 0, isInstalled),
+          );
           if (!isPost) words[at + V.loaded] = 1;
           walk(words, at, question.target);
         }
@@ -248,7 +252,7 @@ export class Visits {
     if (silent === undefined && unkeptTokens === undefined && !isOdd) return facts;
     let counted = 0;
     for (const { segment, pages } of runs) {
-      if (this.#installed.isInstalled(projectId, segment, nowMs)) counted += pages;
+      if (segment === 0 || this.#installed.isInstalled(projectId, segment, nowMs)) counted += pages;
     }
     const isHere =
       (unkeptTokens !== undefined || isOdd) && this.#installed.isInstalled(projectId, segmentOf(path), nowMs);
@@ -308,7 +312,7 @@ function isPosting(method: string | undefined): boolean {
 function addClaimed(words: Int32Array, at: number, { at: time, segment, projectId }: ClaimedPage): void {
   words[at + V.project] = projectId;
   words[at + V.loaded] = 1;
-  addPage(words, at, time, segment);
+  addPage(words, at, time, segment, () => false);
 }
 
 function join(one: Settled | null, other: Settled | null): Settled | null {

@@ -59,6 +59,38 @@ t.test("silent pages count where others' pages report, from 20 navigations on", 
   t.equal(silentVisit(visits, "/shop/b") ?? 0, 4);
 });
 
+t.test(
+  "a site whose pages have a first segment each is no different, and sections without the SDK stay none",
+  async (t) => {
+    const visits = new Visits(newVisits());
+    installed(visits, 60);
+    for (const [at, section] of ["/blog", "/docs"].entries()) {
+      const since = start + 60_000 * at;
+      for (let n = 0; n < 20; n++) {
+        const own = { ...page, token: tokenOf(1000 + n) };
+        visits.look({ ...own, path: section }, since + 2000);
+        visits.look(own, since + 20_000);
+      }
+    }
+    let now = start + 120_000;
+    /** Of 30 pages, one after another. */
+    const evidenceOf = (name: number, everyMs: number, path: (n: number) => string) =>
+      Array.from({ length: 30 }, (_, n) => {
+        const asked = { ...page, token: tokenOf(name), path: path(n) };
+        now += everyMs;
+        return visits.look(asked, now)?.evidence.silentPages;
+      });
+    for (const everyMs of [300, 1000, 1500, 8000]) {
+      const own = evidenceOf(10_000 + everyMs, everyMs, (n) => `/a-product-${n}`);
+      const first = own.indexOf(4);
+      t.ok(first > 0, `a page every ${everyMs} ms`);
+      t.same(new Set(own.slice(first)), new Set([4]), "from the fourth silent page on");
+      const elsewhere = evidenceOf(20_000 + everyMs, everyMs, (n) => (n % 2 === 0 ? "/blog" : "/docs"));
+      t.same(new Set(elsewhere), new Set([undefined]), "sections without it in turn");
+    }
+  },
+);
+
 t.test("a visitor who refuses cookies, and one who posts without a page", async (t) => {
   const visits = new Visits(newVisits());
   installed(visits, 20);
