@@ -95,9 +95,30 @@ export function lifeFault(leftMs: RespReply | undefined): string | null {
   return leftMs === -1 ? "never expires" : null;
 }
 
-/** The id of the project in a tag of a letter, the project and a part. */
-export function projectOfTag(tag: string): string {
-  return tag.slice(1, tag.indexOf("."));
+/** The check of rows of which nothing is known but that they expire. */
+export const expiringRow: Pick<RowKind, "ask" | "fault"> = {
+  ask: ({ key }) => [expiryOf(key)],
+  fault: ([leftMs]) => (isGone(leftMs) ? null : lifeFault(leftMs)),
+};
+
+/** The check of rows of a project that expire: their value, in the form that `read` answers, has no `fault`. */
+export function projectRow(
+  read: "GET" | "STRLEN" | "HGETALL" | null = null,
+  fault: (value: RespReply | undefined, row: SplitKey) => string | null = () => null,
+): Pick<RowKind, "ask" | "fault"> {
+  return {
+    ask: ({ key }) => [...(read === null ? [] : [{ command: [read, key], slot: keySlot(key) }]), expiryOf(key)],
+    fault: (replies, row, { projects }) => {
+      const leftMs = replies.at(-1);
+      if (isGone(leftMs)) return null;
+      return fault(replies[0], row) ?? projectFault(projectOfTag(row.tag), projects) ?? lifeFault(leftMs);
+    },
+  };
+}
+
+/** The id of the project in a tag of a letter, the project and perhaps a part. */
+function projectOfTag(tag: string): string {
+  return tag.slice(1).split(".", 1)[0]!;
 }
 
 /** The fault of a row whose project does not exist. */

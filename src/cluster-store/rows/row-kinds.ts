@@ -15,6 +15,7 @@ import { readCommand } from "../sessions/session-commands.js";
 import {
   countCommands,
   countFault,
+  expiringRow,
   expiryOf,
   fieldsOfHash,
   isGone,
@@ -23,7 +24,7 @@ import {
   lifeFault,
   partPattern,
   projectFault,
-  projectOfTag,
+  projectRow,
   type RowKind,
   type SplitKey,
   valuesOf,
@@ -118,8 +119,7 @@ const kindsOfShard = {
       ],
     ],
     copied: { left: "remembered for ten minutes" },
-    ask: ({ key }) => [expiryOf(key)],
-    fault: ([leftMs]) => (isGone(leftMs) ? null : lifeFault(leftMs)),
+    ...expiringRow,
   },
   x: {
     name: "index",
@@ -157,13 +157,12 @@ const otherKinds = [
     rows: [["vd{p-project-k}h:hour", "hash", "a sixteenth of a project's counts in an hour"]],
     copied: "traffic",
     pattern: new RegExp(`^p\\d+\\.${partPattern()}\\}h:\\d+$`),
-    ask: ({ key }) => [{ command: ["HGETALL", key], slot: keySlot(key) }, expiryOf(key)],
-    fault: ([fields, leftMs], { tag }, { projects }) => {
-      if (isGone(leftMs)) return null;
-      const counts = (Array.isArray(fields) ? fields : []).filter((_, index) => index % 2 === 1).map(Number);
-      if (!counts.every((count) => Number.isSafeInteger(count) && count >= 0)) return "has a field that is not a count";
-      return projectFault(projectOfTag(tag), projects) ?? lifeFault(leftMs);
-    },
+    ...projectRow("HGETALL", (fields) => {
+      const counts = valuesOf(fields).map(Number);
+      return counts.every((count) => Number.isSafeInteger(count) && count >= 0)
+        ? null
+        : "has a field that is not a count";
+    }),
   },
   {
     name: "judged",
@@ -176,11 +175,7 @@ const otherKinds = [
     ],
     copied: "judged",
     pattern: /^j\d+\.\d+\}h:\d+$/,
-    ask: ({ key }) => [expiryOf(key)],
-    fault: ([leftMs], { tag }, { projects }) => {
-      if (isGone(leftMs)) return null;
-      return projectFault(tag.slice(1, tag.indexOf(".")), projects) ?? lifeFault(leftMs);
-    },
+    ...projectRow(),
   },
   {
     name: "replays",
@@ -190,33 +185,27 @@ const otherKinds = [
     ],
     copied: "paths",
     pattern: new RegExp(`^p\\d+\\.${partPattern()}\\}paths(:[01])?$`),
-    ask: ({ key }) => [{ command: ["STRLEN", key], slot: keySlot(key) }, expiryOf(key)],
-    fault: ([length, leftMs], { tag, rest }, { projects }) => {
-      if (isGone(leftMs)) return null;
-      if (rest.includes(":") && Number(length) % 8 !== 0) return "has another length";
-      return projectFault(projectOfTag(tag), projects) ?? lifeFault(leftMs);
-    },
+    ...projectRow("STRLEN", (length, { rest }) =>
+      rest.includes(":") && Number(length) % 8 !== 0 ? "has another length" : null,
+    ),
   },
   {
     name: "trail_index",
     rows: [["vd{t-project}", "zset", "the tokens of a project's sessions that have a timeline"]],
     copied: "recordedRows",
     pattern: /^t\d+\}$/,
-    ask: ({ key }) => [expiryOf(key)],
-    fault: ([leftMs], { tag }, { projects }) => projectFault(tag.slice(1), projects) ?? lifeFault(leftMs),
+    ...projectRow(),
   },
   {
     name: "marks",
     rows: [["vd{k-project}", "hash", "marks of a project: token, then time and mark as JSON"]],
     copied: "recordedRows",
     pattern: /^k\d+\}$/,
-    ask: ({ key }) => [{ command: ["HGETALL", key], slot: keySlot(key) }, expiryOf(key)],
-    fault: ([fields, leftMs], { tag }, { projects }) => {
-      if (isGone(leftMs)) return null;
-      if (!valuesOf(fields).every((value) => isJson(value.subarray(value.indexOf(" ") + 1))))
-        return "has a mark that can't be decoded";
-      return projectFault(tag.slice(1), projects) ?? lifeFault(leftMs);
-    },
+    ...projectRow("HGETALL", (fields) =>
+      valuesOf(fields).every((value) => isJson(value.subarray(value.indexOf(" ") + 1)))
+        ? null
+        : "has a mark that can't be decoded",
+    ),
   },
   {
     name: "blocks",
@@ -255,32 +244,28 @@ const otherKinds = [
     ],
     copied: { left: "remembered for minutes" },
     pattern: /^b\d+\}[tw]:/,
-    ask: ({ key }) => [expiryOf(key)],
-    fault: ([leftMs]) => (isGone(leftMs) ? null : lifeFault(leftMs)),
+    ...expiringRow,
   },
   {
     name: "written",
     rows: [["vd{w-number}", "string", "empty: written so that `WAIT` tells of what came before; expires"]],
     copied: { left: "of a moment" },
     pattern: /^w\d+\}$/,
-    ask: ({ key }) => [expiryOf(key)],
-    fault: ([leftMs]) => (isGone(leftMs) ? null : lifeFault(leftMs)),
+    ...expiringRow,
   },
   {
     name: "node reports",
     rows: [["vd{n-k}reports:minute", "hash", "by node, what it tells the others of a minute; expires after minutes"]],
     copied: { left: "of nodes" },
     pattern: /^n-\d+\}reports:\d+$/,
-    ask: ({ key }) => [expiryOf(key)],
-    fault: ([leftMs]) => (isGone(leftMs) ? null : lifeFault(leftMs)),
+    ...expiringRow,
   },
   {
     name: "leases",
     rows: [["vd{config}lease:name", "string", "the node that does this work for all; expires"]],
     copied: { left: "of nodes" },
     pattern: /^config\}lease:[\w-]+$/,
-    ask: ({ key }) => [expiryOf(key)],
-    fault: ([leftMs]) => (isGone(leftMs) ? null : lifeFault(leftMs)),
+    ...expiringRow,
   },
   {
     name: "audit",
