@@ -10,7 +10,8 @@ import { limits } from "../limits.js";
 import { parseTrustedProxies } from "../net/client-ip.js";
 import { authoritiesFault, certificateFault } from "./certificate.js";
 import { type FileValue, readConfigFile, readValueFile } from "./config-file.js";
-import { usableCores } from "./machine.js";
+import { memoryBound, usableCores } from "./machine.js";
+import { threadsFor } from "./memory.js";
 
 /** How a value is written and read. `parse` returns the value, or what was expected of it. */
 interface Form<T> {
@@ -142,13 +143,10 @@ function secretOption(form: Form<string>, help: string): Option<string> {
   return { ...form, fallback: "", help, isSecret: true };
 }
 
-const cores = usableCores();
 const MIB = 1024 * 1024;
-
-/** A default number of threads. It has a bound, so that a larger machine alone makes no process larger. */
-function threadsOf(wanted: number, max: number): number {
-  return Math.max(1, Math.min(max, Math.floor(wanted)));
-}
+/** MiB of a verdict cache and of the queue. */
+const [cacheMib, queueMib] = [64, 64];
+const threads = threadsFor(usableCores(), memoryBound(), { verdictCacheMb: cacheMib, queueMb: queueMib });
 
 /** Every option of `serve`, by flag. Adding one is adding a row. */
 export const serveOptions = {
@@ -189,9 +187,9 @@ export const serveOptions = {
     "times its interval that the SDK may wait for its next batch once a visitor's verdict stands; 1: never longer",
   ),
   "verdict-ttl": option(integer(0, 86_400), 60, "seconds a verdict is cached; 0 turns the cache off"),
-  "verdict-cache-mb": option(integer(1, 1 << 20), 64, "MiB of the verdict cache, per HTTP thread"),
-  "scoring-threads": option(integer(1, 256), threadsOf(cores / 2, 2), "threads that score and store events"),
-  "http-threads": option(integer(1, 256), threadsOf(cores / 4, 4), "threads that answer requests"),
+  "verdict-cache-mb": option(integer(1, 1 << 20), cacheMib, "MiB of the verdict cache, per HTTP thread"),
+  "scoring-threads": option(integer(1, 256), threads.scoringThreads, "threads that score and store events"),
+  "http-threads": option(integer(1, 256), threads.httpThreads, "threads that answer requests"),
   "trusted-proxies": option(networks, [], "networks whose X-Forwarded-For is trusted"),
   "dns-servers": option(
     nameServers,
@@ -233,7 +231,7 @@ export const serveOptions = {
     "full",
     "how much of a visitor's address a session or block keeps: all, its network (/24, /48), or nothing; rules see what is kept",
   ),
-  "queue-mb": option(integer(1, 1 << 20), 64, "MiB of batches waiting to be scored before more are shed"),
+  "queue-mb": option(integer(1, 1 << 20), queueMib, "MiB of batches waiting to be scored before more are shed"),
   "sample-above-mb": option(
     integer(1, 1 << 20),
     16,
@@ -495,20 +493,3 @@ function isOneAddress(one: string | undefined, other: string | undefined): boole
 
 /** Bytes of so many MiB. */
 export const bytesOfMib = (mib: number): number => mib * MIB;
-
-const baseMib = 64;
-const httpThreadMib = 32;
-const scoringThreadMib = 96;
-
-/** MiB of private memory that a server with these options stays below, and the sum behind it; `src/docs/operations.md` explains it. */
-export function memoryOf({ httpThreads, scoringThreads, verdictCacheMb, queueMb }: ServeConfig): {
-  readonly mib: number;
-  readonly sum: string;
-} {
-  const mib = baseMib + httpThreads * (httpThreadMib + verdictCacheMb) + scoringThreads * scoringThreadMib + queueMb;
-  const http = `${httpThreads} HTTP threads * (${httpThreadMib} + ${verdictCacheMb} of cache)`;
-  return {
-    mib,
-    sum: `${baseMib} + ${http} + ${scoringThreads} scoring threads * ${scoringThreadMib} + ${queueMb} of queue`,
-  };
-}

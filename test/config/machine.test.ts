@@ -2,8 +2,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import t, { type Test } from "tap";
-import { memoryOf, type ServeConfig } from "../../src/config/config.js";
 import { memoryBound, usableCores } from "../../src/config/machine.js";
+import { memoryOf, threadsFor } from "../../src/config/memory.js";
 
 function files(t: Test, membership: string, texts: Readonly<Record<string, string>>) {
   const root = t.testdir({ membership });
@@ -43,8 +43,29 @@ t.test("a bound of memory counts, the lowest of those above each other", async (
 });
 
 t.test("the memory of a server with the most threads that are a default", async (t) => {
-  const config = { httpThreads: 4, scoringThreads: 2, verdictCacheMb: 64, queueMb: 64 } as ServeConfig;
+  const config = { httpThreads: 4, scoringThreads: 2, verdictCacheMb: 64, queueMb: 64 };
   const { mib, sum } = memoryOf(config);
   t.equal(mib, 704);
   t.equal(sum, "64 + 4 HTTP threads * (32 + 64 of cache) + 2 scoring threads * 96 + 64 of queue");
+});
+
+t.test("threads by default: of the cores, as far as memory is enough for them", async (t) => {
+  const caches = { verdictCacheMb: 64, queueMb: 64 };
+  const gib = 2 ** 30;
+  for (const [cores, bytes, httpThreads, scoringThreads] of [
+    [64, null, 4, 2],
+    [64, 2 * gib, 4, 2],
+    [64, gib, 3, 2],
+    [64, gib / 2, 1, 1],
+    [64, gib / 8, 1, 1],
+    [4, gib / 2, 1, 1],
+    [2, 2 * gib, 1, 1],
+    [1, null, 1, 1],
+  ] as const) {
+    const threads = threadsFor(cores, bytes, caches);
+    t.strictSame(threads, { httpThreads, scoringThreads }, `${cores} cores, ${bytes} bytes`);
+    const { mib } = memoryOf({ ...threads, ...caches });
+    if (bytes !== null && bytes >= gib / 2)
+      t.ok(1.5 * mib * 2 ** 20 <= bytes, `${mib} MiB, and half as much for the store`);
+  }
 });

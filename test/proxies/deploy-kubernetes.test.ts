@@ -8,7 +8,8 @@ import { promisify } from "node:util";
 import t from "tap";
 import { parse, parseAllDocuments } from "yaml";
 import { prometheusRule, ruleFile } from "../../scripts/prometheus-rule.js";
-import { memoryOf, readServeConfig } from "../../src/config/config.js";
+import { readServeConfig } from "../../src/config/config.js";
+import { memoryOf } from "../../src/config/memory.js";
 
 const run = promisify(execFile);
 const load = createRequire(import.meta.url);

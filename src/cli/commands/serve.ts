@@ -5,12 +5,12 @@ import { faultLine } from "../../cluster-store/fault-line.js";
 import {
   bytesOfMib,
   type GivenFlags,
-  memoryOf,
   readServeConfig,
   type ServeConfig,
   unknownVariables,
 } from "../../config/config.js";
 import { memoryBound } from "../../config/machine.js";
+import { memoryOf } from "../../config/memory.js";
 import { createFirstAccount } from "../../control-plane/first-account.js";
 import { endTestKeys, startTestKeys } from "../../control-plane/test-projects.js";
 import { Refusal } from "../../errors.js";
