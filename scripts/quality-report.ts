@@ -1,6 +1,6 @@
 /**
- * `npm run quality`: the recorded traces, the live browsers and the bench of jobs, one after another. With `--only TEXT,…` the live browsers alone, with
- * `--only jobs` (or `jobs,TEXT,…`) the bench of jobs alone; other flags go to what is run.
+ * `npm run quality`: the recorded traces and the recorded agents, the live browsers and the bench of jobs, one after another. With `--only TEXT,…` the live
+ * browsers alone, with `--only agents` the recorded agents alone, with `--only jobs` (or `jobs,TEXT,…`) the bench of jobs alone; other flags go to what is run.
  */
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
@@ -15,9 +15,13 @@ function run(script: string, args: readonly string[]): number {
 
 function statusOf(): number {
   const at = given.findIndex((each) => each === "--only" || each.startsWith("--only="));
-  if (at < 0) return Math.max(run("quality.js", []), run("quality-live.js", given), run("quality-jobs.js", []));
+  if (at < 0) {
+    const recorded = Math.max(run("quality.js", []), run("quality-agents.js", []));
+    return Math.max(recorded, run("quality-live.js", given), run("quality-jobs.js", []));
+  }
   const isOneWord = given[at] !== "--only";
   const parts = (isOneWord ? given[at]!.slice("--only=".length) : (given[at + 1] ?? "")).split(",");
+  if (parts[0] === "agents") return run("quality-agents.js", []);
   if (parts[0] !== "jobs") return run("quality-live.js", given);
   const others = given.toSpliced(at, isOneWord ? 1 : 2);
   return run("quality-jobs.js", [...others, ...(parts.length > 1 ? ["--only", parts.slice(1).join(",")] : [])]);

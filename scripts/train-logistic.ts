@@ -1,11 +1,11 @@
 /**
  * Trains a logistic regression on the behavioural evidence and shows what it does to people it has not seen: the reason why no
- * trained weights are shipped. Trains on sources whose licences allow it, tests on all others. Deterministic: full batches,
- * weights from zero. Usage: train-logistic.
+ * trained weights are shipped. Trains on sources whose licences allow it, tests on all others. Usage: train-logistic.
  */
 import type { SessionEvidence } from "../src/contract/session-evidence.js";
 import { evidenceOf } from "../src/engines/session-evidence.js";
 import { chromeFacts } from "../test/engines/sessions.js";
+import { logOdds, trainLogistic } from "./logistic.js";
 import { foldTrace, ShingleIndex, wilson } from "./quality.js";
 import { dataFolder, readTraces, type Trace } from "./trace-sessions.js";
 
@@ -25,9 +25,6 @@ const inputs = [
 
 const humanSources = ["delbot", "omniglot"];
 const botSources = ["generated", "capture-chromium", "delbot"];
-const rounds = 1500;
-const rate = 1.5;
-const decay = 1e-4;
 /** Share of the people trained on that stay below the threshold. */
 const sparedShare = 0.995;
 const stepsMin = 20;
@@ -51,31 +48,6 @@ function exampleOf(trace: Trace, index: ShingleIndex): Example | null {
   return { trace, input };
 }
 
-function logOdds(weights: readonly number[], input: readonly number[]): number {
-  let sum = 0;
-  for (let index = 0; index < weights.length; index++) sum += weights[index]! * input[index]!;
-  return sum;
-}
-
-/** Gradient descent on the mean loss, people and programs weighing the same. */
-function train(people: readonly Example[], programs: readonly Example[]): number[] {
-  const weights = new Array<number>(1 + 3 * inputs.length).fill(0);
-  for (let round = 0; round < rounds; round++) {
-    const gradient = weights.map((weight) => decay * weight);
-    for (const [examples, target] of [
-      [people, 0],
-      [programs, 1],
-    ] as const) {
-      for (const { input } of examples) {
-        const error = (1 / (1 + Math.exp(-logOdds(weights, input))) - target) / examples.length;
-        for (let index = 0; index < weights.length; index++) gradient[index]! += error * input[index]!;
-      }
-    }
-    for (let index = 0; index < weights.length; index++) weights[index]! -= rate * gradient[index]!;
-  }
-  return weights;
-}
-
 function main(): void {
   const folder = dataFolder();
   if (folder === null) {
@@ -93,7 +65,8 @@ function main(): void {
   const programs = training.filter(
     ({ trace }) => trace.label === "bot" && botSources.includes(trace.source) && !isReplay(trace),
   );
-  const weights = train(people, programs);
+  const inputsOf = (examples: readonly Example[]) => examples.map(({ input }) => input);
+  const weights = trainLogistic(inputsOf(people), inputsOf(programs));
   const spared = people.map(({ input }) => logOdds(weights, input)).sort((one, other) => one - other);
   const threshold = spared[Math.floor(sparedShare * spared.length)]!;
   const groups = new Map<string, boolean[]>();
