@@ -8,7 +8,7 @@ import { type ChangedRow, JudgedHours, type JudgedPart, type WriterNames } from 
 import { packed, unpacked } from "./traffic-row.js";
 
 /** Verdicts that a rule decided or logged in a minute. */
-export interface MinuteHits {
+interface MinuteHits {
   sessions: number;
   requests: number;
 }

@@ -63,7 +63,7 @@ interface CrawlerVisits {
 }
 
 /** The hits of a minute. */
-export interface RuleMinute {
+interface RuleMinute {
   readonly startMs: number;
   readonly hits: HitsOfMinute;
 }

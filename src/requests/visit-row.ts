@@ -35,8 +35,9 @@ export const V = {
   entries: 11,
 } as const;
 const entriesAt = 12;
-/** Words of a visit, and those of them before its pages: nothing is read of pages beyond `entries`. */
+/** Words of a visit. */
 export const visitWords = entriesAt + pagesMax * pageWords;
+/** Those of them before its pages: nothing is read of pages beyond `entries`. */
 export const visitHeadWords = entriesAt;
 
 const silentMs = 5000;

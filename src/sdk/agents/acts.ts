@@ -1,6 +1,7 @@
 /**
  * How agents act, where a page can tell and people can't do it: activation without an input, clicks in the very middle, input to a page that nobody sees,
- * two pages with the focus at once, keys that go down twice. Counts since the last report; which key it was never leaves. A part of `/sdk-agents.js`.
+ * two pages with the focus at once, keys that go down twice. Counts since the last report; which key it was never leaves. A part of `/sdk-agents.js`, which
+ * comes later: `collectors/activation.ts` has looked for an activation before the first touch, in fewer bytes than one rule for both would take in `/sdk.js`.
  */
 import { bare, doc } from "../bare.js";
 import { attempt, type PageHooks } from "../page-hooks.js";
