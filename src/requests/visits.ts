@@ -25,12 +25,16 @@ import {
   walk,
 } from "./visit-row.js";
 
-/** A request to look up, and to count. */
-export interface VisitQuestion {
+/** Whose visit it is where no token comes back. */
+interface Sender {
   readonly projectId: number;
   /** "" for none. */
   readonly address: string;
   readonly userAgent: string;
+}
+
+/** A request to look up, and to count. */
+export interface VisitQuestion extends Sender {
   /** The token that was brought, if it is of use; null otherwise. */
   readonly token: string | null;
   /** The token that is given with the answer; null for none. */
@@ -181,8 +185,11 @@ export class Visits {
     return this.#whereInstalled(facts, question, after.runs, nowMs);
   }
 
-  /** A report of the SDK was taken for this token, at `nowMs`. */
-  report(token: string, nowMs: number): void {
+  /**
+   * A report of the SDK was taken under this token, at `nowMs`. Where no request brought that token, as where cookies are refused, it is one of the visit
+   * of `sender`, by address and user agent.
+   */
+  report(token: string, nowMs: number, sender: Sender | null = null): void {
     const now = clock(nowMs);
     const [hash0, hash1] = this.#hashOfToken(token);
     const claimed = this.#visits.has(hash0, hash1, now) ? null : this.#claim(hash0, hash1, now);
@@ -191,8 +198,12 @@ export class Visits {
       words[at + V.last] = now;
       return { projectId: words[at + V.project]!, settled: reported(words, at, now) };
     };
+    const known = (visit: readonly [number, number] | null) =>
+      visit === null ? undefined : this.#visits.useKnown(...visit, now, mark);
     const marked =
-      claimed === null ? this.#visits.useKnown(hash0, hash1, now, mark) : this.#visits.use(hash0, hash1, now, mark);
+      claimed === null
+        ? (known([hash0, hash1]) ?? known(sender === null ? null : this.#hashOfAddress(sender)))
+        : this.#visits.use(hash0, hash1, now, mark);
     if (marked !== undefined && marked.settled !== null) this.#countSettled(marked.projectId, marked.settled, nowMs);
   }
 
@@ -275,7 +286,7 @@ export class Visits {
     return [one, other];
   }
 
-  #hashOfAddress({ projectId, address, userAgent }: VisitQuestion): readonly [number, number] | null {
+  #hashOfAddress({ projectId, address, userAgent }: Sender): readonly [number, number] | null {
     if (address === "") return null;
     let word = parseV4(address);
     let lower = 0;

@@ -91,6 +91,22 @@ t.test(
   },
 );
 
+t.test("who refuses cookies reports under a token of its own from each page: none of them is silent", async (t) => {
+  const visits = new Visits(newVisits());
+  installed(visits, 60);
+  const fieldsOf = (userAgent: string, reports: boolean) => {
+    const seen = [0, 1, 2, 3, 4, 5, 6, 7].map((n) => {
+      const at = start + 10_000 * n;
+      const facts = visits.look({ ...page, userAgent, given: tokenOf(100 + n) }, at);
+      if (reports) visits.report(tokenOf(200 + n), at + 1000, { projectId: 1, address: page.address, userAgent });
+      return facts?.silentPages;
+    });
+    return seen.at(-1);
+  };
+  t.equal(fieldsOf("Browser 2", true), 0);
+  t.equal(fieldsOf("Browser 3", false), 7, "another browser at that address");
+});
+
 t.test("a visitor who refuses cookies, and one who posts without a page", async (t) => {
   const visits = new Visits(newVisits());
   installed(visits, 20);

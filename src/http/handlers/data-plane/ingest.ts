@@ -1,7 +1,7 @@
 /** `POST /v1/events`: reads the batch from the socket and puts it in the queue; a scoring thread does the rest. */
 import type { Credentials } from "../../../auth/credentials.js";
 import type { IngestAnswer } from "../../../contract/events.js";
-import { requestFactsOf } from "../../../contract/header-facts.js";
+import { type RequestFacts, requestFactsOf } from "../../../contract/header-facts.js";
 import { Refusal, refuse } from "../../../errors.js";
 import type { IngestOutcome } from "../../../ingest/commit-batches.js";
 import type { IngestRequest } from "../../../ingest/frame.js";
@@ -10,6 +10,7 @@ import type { IngestQueue } from "../../../ingest/queue.js";
 import type { VisitorIdentities } from "../../../ingest/visitor-identities.js";
 import { limits } from "../../../limits.js";
 import type { Timelines } from "../../../recording/timelines.js";
+import type { Visits } from "../../../requests/visits.js";
 import type { Exchange } from "../../exchange.js";
 import { ambiguous } from "../../framing.js";
 import { type Reply, refusal } from "../../reply.js";
@@ -33,7 +34,7 @@ interface IngestServices {
     begin(body: Buffer, nowMs: number): { end(): void } | null;
   };
   /** Told of each report that was stored, and of each that could not be taken: when it arrived, ms since the epoch. */
-  readonly visits: { report(token: string, atMs: number): void; missed(atMs: number): void };
+  readonly visits: Pick<Visits, "report" | "missed">;
   /** Times its interval that the SDK may wait for its next batch where the verdict stands. */
   readonly steadyInterval: number;
   readonly now: () => number;
@@ -121,7 +122,10 @@ function ingest(services: IngestServices, steady: ReplyHeaders, exchange: Exchan
       const awaited = services.askedSessions.begin(body, services.now());
       const settle = (outcome: IngestOutcome | Error): void => {
         awaited?.end();
-        markVisit(visits, outcome, atMs);
+        if (outcome instanceof Error || "isShed" in outcome) visits.missed(atMs);
+        else if (!(outcome instanceof Refusal)) {
+          visits.report(outcome.session_token, atMs, senderOf(services, headers.siteKey, facts));
+        }
         exchange.send(reply(outcome, steady));
         if (outcome instanceof Error) services.onFailure(outcome, exchange.requestId);
         keep?.(outcome);
@@ -135,10 +139,10 @@ function ingest(services: IngestServices, steady: ReplyHeaders, exchange: Exchan
   });
 }
 
-function markVisit(visits: IngestServices["visits"], outcome: IngestOutcome | Error, atMs: number): void {
-  if (outcome instanceof Refusal) return;
-  if (outcome instanceof Error || "isShed" in outcome) visits.missed(atMs);
-  else visits.report(outcome.session_token, atMs);
+/** Null where only the body named the project, as in what a page sends while it is left. */
+function senderOf({ credentials }: IngestServices, siteKey: string, { ip, userAgent }: RequestFacts) {
+  const key = siteKey === "" ? null : credentials.subscribedKey("site", siteKey);
+  return key === null || key instanceof Refusal ? null : { projectId: key.project.id, address: ip, userAgent };
 }
 
 /** Asks DNS about a claim that the address alone can't settle, and stores the result with the session. */
