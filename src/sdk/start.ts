@@ -62,7 +62,7 @@ export function startSdk(options: VerdictdOptions): Verdictd {
     const { siteKey, consent } = options;
     if (typeof document !== "object" || typeof fetch !== "function" || !siteKey) return;
     if (siteKey.startsWith("sk_")) {
-      console.error("verdictd: use a pk_ key");
+      console.error("verdictd: sk_ keys are secret");
       return;
     }
     const page = window as unknown as Page;
@@ -87,7 +87,7 @@ export function startSdk(options: VerdictdOptions): Verdictd {
       handle: verdictd,
       cookie,
       again(wanted: string | undefined) {
-        if (!isTold) console.warn("verdictd: started twice; the first serves both");
+        if (!isTold) console.warn("verdictd: started twice; one serves both");
         isTold = true;
         // Who waits for consent goes on waiting.
         if (agent && wanted === undefined) start();

@@ -41,7 +41,7 @@ t.test("started twice it is one collector: tag and tag, tag and module, init and
   await site.event("click");
   t.equal(site.posts.flatMap(({ batch }) => batch.events).filter(({ type }) => type === "click").length, 1);
   t.equal(contacts(site).length, 1);
-  t.same(told, ["verdictd: started twice; the first serves both"]);
+  t.same(told, ["verdictd: started twice; one serves both"]);
   await page.close();
 });
 
