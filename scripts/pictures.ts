@@ -9,11 +9,12 @@ import type { Page } from "playwright-core";
 import t from "tap";
 import { putRow } from "../src/alerting/alerting-rows.js";
 import { recordControlPlane } from "../src/store/control-plane-changes.js";
+import { openChallengedSite, readyScript, scoredSession } from "../test/challenge/challenged-site.js";
 import { Desk, loginIncident, strolling } from "../test/console/desk.js";
 import { type Browser, headersOf, ways } from "../test/requests/browser-headers.js";
 import type { HeaderLine } from "../test/requests/judged.js";
 import { automatedBatch, batch, browserHeaders } from "../test/support/batches.js";
-import { launch } from "../test/support/chromium.js";
+import { launch, launchUsual } from "../test/support/chromium.js";
 import { json, serve } from "../test/support/process.js";
 import { askUntil, startServer, type TestServer } from "../test/support/server.js";
 import { root } from "./package/checkout.js";
@@ -170,7 +171,23 @@ t.test("pictures of a day at a shop", async (t) => {
   await picture(page, "activate");
   await page.getByRole("button", { name: "Cancel" }).click();
 
+  t.same(desk.broken, [], "nothing broke");
+});
+
+t.test("the page of a challenge, at its work", async (t) => {
+  const site = await openChallengedSite(t);
+  const context = await (await launchUsual(t)).newContext({ viewport: { width: 1280, height: 800 } });
+  const page = await context.newPage();
+  await page.goto(`${site.origin}/`);
+  await scoredSession(site, () => page.evaluate(readyScript));
+  // Nothing answers what it asks for, so that the page stays.
+  await page.route("**/v1/challenges", () => {});
+  await page.goto(`${site.origin}/c/page`, { waitUntil: "commit" });
+  await page.getByRole("progressbar").waitFor();
+  await picture(page, "challenge");
+});
+
+t.test("they are small", async (t) => {
   const bytes = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
   t.ok(bytes < bytesMax, `${bytes} bytes`);
-  t.same(desk.broken, [], "nothing broke");
 });

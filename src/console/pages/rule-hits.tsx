@@ -53,11 +53,10 @@ export function HitsLine(properties: {
         </>
       )}
       {ofHour > 0 && (
-        <>
-          {" "}
-          <Trend of={byMinute} label={`${count(ofHour)} in the last hour, by minute`} /> {count(ofHour)} in the last
-          hour
-        </>
+        <span class="line">
+          {count(ofHour)} in the last hour{" "}
+          <Trend of={byMinute} label={`${count(ofHour)} in the last hour, by minute`} />
+        </span>
       )}
     </p>
   );
