@@ -10,7 +10,6 @@ import type { IngestQueue } from "../../../ingest/queue.js";
 import type { VisitorIdentities } from "../../../ingest/visitor-identities.js";
 import { limits } from "../../../limits.js";
 import type { Timelines } from "../../../recording/timelines.js";
-import type { Visits } from "../../../requests/visits.js";
 import type { Exchange } from "../../exchange.js";
 import { ambiguous } from "../../framing.js";
 import { type Reply, refusal } from "../../reply.js";
@@ -34,7 +33,7 @@ interface IngestServices {
     begin(body: Buffer, nowMs: number): { end(): void } | null;
   };
   /** Told of each report that was stored, and of each that could not be taken: when it arrived, ms since the epoch. */
-  readonly visits: Pick<Visits, "report" | "missed">;
+  readonly visits: { report(token: string, atMs: number, sender: Sender | null): void; missed(atMs: number): void };
   /** Times its interval that the SDK may wait for its next batch where the verdict stands. */
   readonly steadyInterval: number;
   readonly now: () => number;
@@ -139,8 +138,15 @@ function ingest(services: IngestServices, steady: ReplyHeaders, exchange: Exchan
   });
 }
 
+/** Whose visit a report belongs to where its token never comes back with a request. */
+interface Sender {
+  readonly projectId: number;
+  readonly address: string;
+  readonly userAgent: string;
+}
+
 /** Null where only the body named the project, as in what a page sends while it is left. */
-function senderOf({ credentials }: IngestServices, siteKey: string, { ip, userAgent }: RequestFacts) {
+function senderOf({ credentials }: IngestServices, siteKey: string, { ip, userAgent }: RequestFacts): Sender | null {
   const key = siteKey === "" ? null : credentials.subscribedKey("site", siteKey);
   return key === null || key instanceof Refusal ? null : { projectId: key.project.id, address: ip, userAgent };
 }
