@@ -10,10 +10,11 @@ import { ChallengedVisitor, solutionOf } from "../support/challenges.js";
 import { firstTenant, startServer } from "../support/server.js";
 import { waitUntil } from "../support/wait-until.js";
 
+/** The whole lines of a file that may be empty still, or being written to. */
 const linesOf = (file: string) =>
   readFileSync(file, "utf8")
-    .trim()
     .split("\n")
+    .slice(0, -1)
     .map((line) => JSON.parse(line));
 
 t.test("lines are versioned, and go to a new file after a rotation", async (t) => {
