@@ -6,7 +6,7 @@
  * one below is the last. Signs are folded in: 0, -1, 1, -2 are 0, 1, 2, 3. The first number is 0 where places are whole pixels, or 1 where they are
  * hundredths. Each row has three: the difference of its step of time, in tenths of a ms, from the step before it; its way across; its way down.
  */
-import type { PointRow } from "./events.js";
+import type { EventPayload, PointRow } from "./events.js";
 
 const firstCode = 0x23;
 const backslash = 0x5c;
@@ -70,4 +70,14 @@ const reader = new PackedReader();
 /** Returns the rows of a packed text that are the bytes from `from` to `end`; null for a text that is none, or has more rows than an event may. */
 export function unpackPoints(codes: Uint8Array, from: number, end: number): PointRow[] | null {
   return reader.rows(codes, from, end);
+}
+
+/** The rows of a payload that was accepted, however they came. */
+export function pointsOf({
+  points = [],
+  packed_points: packed,
+}: Pick<EventPayload, "points" | "packed_points">): readonly PointRow[] {
+  if (packed === undefined) return points;
+  const codes = Buffer.from(packed, "utf8");
+  return unpackPoints(codes, 0, codes.length) ?? [];
 }

@@ -1,6 +1,7 @@
 /** Folds events into a session's timeline. Pure. The input is an accepted batch, so its form was checked. */
 import type { IngestEvent, PointRow } from "../contract/events.js";
 import { receivedAtMs } from "../contract/iso-time.js";
+import { pointsOf } from "../contract/packed-points.js";
 import type { PointKind, Timeline, TimelineEntry, TimelinePoint } from "../contract/timeline.js";
 import { limits } from "../limits.js";
 
@@ -41,8 +42,9 @@ const kinds: Readonly<Record<string, PointKind>> = { mouse: "move", click: "clic
 function addPoints(points: TimelinePoint[], { type, payload }: IngestEvent): void {
   const kind = kinds[type];
   if (kind === undefined) return;
-  const { x, y, points: rows = [] } = payload;
-  const alone: PointRow[] = rows.length === 0 && x !== undefined && y !== undefined ? [[0, x, y]] : rows;
+  const { x, y } = payload;
+  const rows = pointsOf(payload);
+  const alone: readonly PointRow[] = rows.length === 0 && x !== undefined && y !== undefined ? [[0, x, y]] : rows;
   for (const row of alone) addPoint(points, onGrid(row[1]), onGrid(row[2]), kind);
 }
 

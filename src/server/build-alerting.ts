@@ -34,10 +34,11 @@ export function buildAlerting(
   { judged, judgedRecords, trafficReader }: Recording,
   observer: AlertingObserver = silent,
 ) {
-  const { config, log, store, reads, now } = thread;
+  const { config, store, outages, reads, now } = thread;
   const alerts = new Alerts(store, now);
   const incidents = new IncidentLog(store, now);
-  const onFailure = (err: unknown, what = "an alert could not be sent"): void => log.error({ err }, what);
+  // What a cluster that is away refuses is an outage, which is told once.
+  const onFailure = (err: unknown, what = "an alert could not be sent"): void => outages.failed(err, what);
   const sender = new AlertSender({
     store,
     now,

@@ -164,7 +164,8 @@ t.test("a click that leaves the page reports; one that the page keeps does not",
     await page.goto(site.origin);
     await page.evaluate("verdictd.ready");
     const before = site.posts.length;
-    for (const id of ["#stay", "#hash", "#go"]) await page.click(id);
+    // In one task: on a busy machine the first click's second would be over before the last one.
+    await page.evaluate("for (const id of ['stay', 'hash', 'go']) document.getElementById(id).click()");
     await site.post((post) => site.posts.indexOf(post) >= before && typesOf(post).includes("click"));
     const report = site.posts.slice(before).find((post) => typesOf(post).includes("click"))!;
     t.equal(typesOf(report).filter((type) => type === "click").length, 3, "all three clicks in one report");

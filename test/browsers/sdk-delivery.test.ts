@@ -166,7 +166,6 @@ t.test("where the verdict stands batches are rare, but for what may change it", 
   site.pages.set("/", pageWith('data-interval="250"', '<form><input name="q"></form>'));
   const page = await browser.newPage();
   await page.goto(site.origin);
-  await site.event("timing");
   await site.post((post) => post.text.includes("timezone"));
   await page.evaluate("verdictd.ready");
   await page.mouse.move(5, 5);

@@ -1,11 +1,12 @@
 /** Points as the SDK packs them and as ingest reads them: nothing is lost, and nothing else is taken. */
 import fc from "fast-check";
 import t from "tap";
-import type { EventPayload } from "../../src/contract/events.js";
+import type { EventPayload, PointRow } from "../../src/contract/events.js";
 import { parseJsonObject } from "../../src/contract/json-body.js";
 import { unpackPoints } from "../../src/contract/packed-points.js";
 import { Refusal } from "../../src/errors.js";
 import { batchOf, checkBatch, readBody } from "../../src/ingest/decode-batch.js";
+import { withEvents } from "../../src/recording/timeline.js";
 import { packPoints } from "../../src/sdk/probes/packed-points.js";
 import { pointRow, type Told } from "../../src/sdk/recorder.js";
 import { event } from "../support/batches.js";
@@ -92,4 +93,18 @@ t.test("a server that does not say that it understands gets rows, and no more th
   t.ok(packPoints(payload, told)?.packed_points);
   t.equal(told.rows, 512);
   t.equal(packPoints({ count: 1 }, told), undefined, "nothing to pack");
+});
+
+t.test("a session's timeline has the same path, whichever way it came", async (t) => {
+  const points: PointRow[] = [
+    [0, 180, 90],
+    [16.7, 240, 120],
+    [33.4, 300.25, 180.5],
+  ];
+  const packed = packPoints({ points, count: 3 }, understood());
+  t.type(packed?.packed_points, "string");
+  const timelineOf = (payload: object) =>
+    withEvents(null, [{ request_id: "mouse-0001", type: "mouse", received_at: "2026-11-26T12:00:00Z", payload }], 0);
+  t.same(timelineOf(packed!), timelineOf({ points, count: 3 }));
+  t.ok(timelineOf(packed!).points.length > 1);
 });
