@@ -1,7 +1,6 @@
 /** Agents at the shop: in a browser of their own, and attached late to the window of a person who has already used it. */
 
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
+import { freePort } from "../../test/support/process.js";
 import type { Display } from "../live/display.js";
 import { pause } from "../live/pause.js";
 import { between, type Random } from "../live/randomness.js";
@@ -60,13 +59,4 @@ export async function doAttached(
     },
     { args },
   );
-}
-
-/** A port of loopback on which nothing listens. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((closed) => server.close(closed));
-  return port;
 }

@@ -72,12 +72,16 @@ export function unpackPoints(codes: Uint8Array, from: number, end: number): Poin
   return reader.rows(codes, from, end);
 }
 
+/** The same of a text by itself. */
+export function unpackText(text: string): PointRow[] | null {
+  const codes = Buffer.from(text, "utf8");
+  return unpackPoints(codes, 0, codes.length);
+}
+
 /** The rows of a payload that was accepted, however they came. */
 export function pointsOf({
   points = [],
   packed_points: packed,
 }: Pick<EventPayload, "points" | "packed_points">): readonly PointRow[] {
-  if (packed === undefined) return points;
-  const codes = Buffer.from(packed, "utf8");
-  return unpackPoints(codes, 0, codes.length) ?? [];
+  return packed === undefined ? points : (unpackText(packed) ?? []);
 }

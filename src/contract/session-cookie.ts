@@ -40,19 +40,22 @@ export const cookieDomainForm: RegExp = /^\.?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}
 export const cookiePathForm: RegExp = /^\/[!-:<-~]{0,1000}$/;
 
 /** How a token is put into the visitor's cookie, as the SDK of the site's pages does it. */
-export interface SessionCookie {
+interface SessionCookie {
   readonly name: string;
   /** "": this host alone. */
   readonly domain: string;
   /** Default `/`. */
-  readonly path?: string;
+  readonly path?: string | undefined;
   /** Default `Lax`; `None` wants `Secure`, and is kept for each site that frames the page. */
-  readonly sameSite?: "Lax" | "Strict" | "None";
+  readonly sameSite?: "Lax" | "Strict" | "None" | undefined;
   /** Seconds; default a day. */
-  readonly maxAge?: number;
+  readonly maxAge?: number | undefined;
   /** Whether the visitor came by https. */
   readonly isSecure: boolean;
 }
+
+/** The same cookie as a page's SDK keeps it. */
+export type PageCookie = Omit<SessionCookie, "isSecure">;
 
 /** Returns the value of `Set-Cookie`, with the attributes that the SDK gives the cookie. What is no domain is left out. */
 export function setCookieValue(

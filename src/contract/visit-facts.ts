@@ -15,6 +15,14 @@ export interface VisitFacts {
   readonly evidence: VisitEvidence;
 }
 
+/** Whose visit it is where no token comes back. */
+export interface VisitSender {
+  readonly projectId: number;
+  /** "" for none. */
+  readonly address: string;
+  readonly userAgent: string;
+}
+
 /**
  * What detections read of a visit. Undefined: nothing can be concluded, as where the SDK is not installed. Counts are undefined below the bound of their
  * detection, and are that bound above it.

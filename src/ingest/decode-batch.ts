@@ -3,7 +3,7 @@ import type { EventPayload, IngestBatch, IngestEvents } from "../contract/events
 import { pushHash64 } from "../contract/hashes.js";
 import { isoTimeMs } from "../contract/iso-time.js";
 import { type JsonObject, parseJsonObject } from "../contract/json-body.js";
-import { unpackPoints } from "../contract/packed-points.js";
+import { unpackText } from "../contract/packed-points.js";
 import { areIngestEvents, ingestEventsMismatch } from "../contract/validators.js";
 import { Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
@@ -91,8 +91,7 @@ function checkEvents(events: unknown): IngestEvents | Refusal {
 
 /** The payload with `points` in the place of `packed_points`; null where those are none, or there are `points` beside them. */
 function unpack(payload: EventPayload): EventPayload | null {
-  const text = Buffer.from(payload.packed_points!, "utf8");
-  const points = payload.points === undefined ? unpackPoints(text, 0, text.length) : null;
+  const points = payload.points === undefined ? unpackText(payload.packed_points!) : null;
   if (points === null) return null;
   const unpacked = Object.entries(payload).map(([key, value]) =>
     key === "packed_points" ? ["points", points] : [key, value],

@@ -2,6 +2,7 @@
  * The page of verdictd's own challenge, sent at the address that was asked for: it loads the SDK and `challenge.js`, which pass the challenge
  * and load the address again. Used by the middlewares and by forward-auth.
  */
+import type { PageCookie } from "../contract/session-cookie.js";
 import { challengeTexts, pageLanguage } from "./challenge-texts.js";
 import { type DenialResponse, denialResponse, escapeHtml } from "./denial-page.js";
 
@@ -13,13 +14,8 @@ interface ChallengePage {
   readonly scriptOrigin: string;
   /** What a proxy has put before these paths and the API's, `/bots`; "" or absent: nothing. */
   readonly pathPrefix?: string;
-  /** The cookie that holds the token, and the domain that the site's own pages set it for; "" for their host alone. */
-  readonly cookieName: string;
-  readonly cookieDomain: string;
-  /** The rest of what that cookie has; absent or "": what the SDK does by itself. */
-  readonly cookiePath?: string;
-  readonly cookieSameSite?: string;
-  readonly cookieMaxAge?: string;
+  /** The cookie that holds the token, as the site's own pages keep it. */
+  readonly cookie: PageCookie;
   /** The site's name, as visitors know it: its host. */
   readonly site: string;
   /** Of the request: what a form posted is not sent again by loading the address anew. */
@@ -77,11 +73,7 @@ function html({
   siteKey,
   scriptOrigin,
   pathPrefix = "",
-  cookieName,
-  cookieDomain,
-  cookiePath = "",
-  cookieSameSite = "",
-  cookieMaxAge = "",
+  cookie: { name: cookieName, domain, path, sameSite, maxAge },
   site,
   method,
   acceptLanguage,
@@ -100,9 +92,10 @@ function html({
   };
   const attributes = Object.entries(data).map(([name, text]) => ` data-${name}="${escapeHtml(text)}"`);
   const reference = verdictId === "" ? "" : `<p>${texts.reference} <code>${escapeHtml(verdictId)}</code></p>\n`;
-  const cookie = { domain: cookieDomain, path: cookiePath, "same-site": cookieSameSite, "max-age": cookieMaxAge };
-  const cookieAttributes = Object.entries(cookie).map(([name, text]) =>
-    text === "" ? "" : ` data-cookie-${name}="${escapeHtml(text)}"`,
+  // What is not said is as the SDK does it by itself.
+  const told = { domain: domain || undefined, path, "same-site": sameSite, "max-age": maxAge };
+  const cookieAttributes = Object.entries(told).map(([name, value]) =>
+    value === undefined ? "" : ` data-cookie-${name}="${escapeHtml(String(value))}"`,
   );
   // By itself the SDK goes by its script's origin alone.
   const endpoint = /^(?:https?:\/\/[^/]*)?$/.test(base) ? "" : ` data-endpoint="${escapeHtml(base)}"`;

@@ -3,7 +3,7 @@ import {
   cookieDomainForm,
   cookieNameForm,
   cookiePathForm,
-  type SessionCookie,
+  type PageCookie,
   sessionCookieName,
 } from "../contract/session-cookie.js";
 
@@ -25,17 +25,19 @@ export interface CookieOptions {
 export function checkedCookie({
   cookieName = sessionCookieName,
   cookieDomain = "",
-  cookiePath = "/",
-  cookieSameSite = "Lax",
-  cookieMaxAge = 86_400,
-}: CookieOptions): Omit<SessionCookie, "isSecure"> {
+  cookiePath,
+  cookieSameSite,
+  cookieMaxAge,
+}: CookieOptions): PageCookie {
   if (!cookieNameForm.test(cookieName)) throw new TypeError("cookieName: expected the name of a cookie");
   if (cookieDomain !== "" && !cookieDomainForm.test(cookieDomain))
     throw new TypeError("cookieDomain: expected a domain");
-  if (!cookiePathForm.test(cookiePath)) throw new TypeError('cookiePath: expected a path that begins with "/"');
-  if (!["Lax", "Strict", "None"].includes(cookieSameSite)) {
+  if (cookiePath !== undefined && !cookiePathForm.test(cookiePath))
+    throw new TypeError('cookiePath: expected a path that begins with "/"');
+  if (cookieSameSite !== undefined && !["Lax", "Strict", "None"].includes(cookieSameSite)) {
     throw new TypeError("cookieSameSite: expected Lax, Strict or None");
   }
-  if (!Number.isInteger(cookieMaxAge) || cookieMaxAge < 1) throw new TypeError("cookieMaxAge: expected whole seconds");
+  if (cookieMaxAge !== undefined && !(Number.isInteger(cookieMaxAge) && cookieMaxAge >= 1))
+    throw new TypeError("cookieMaxAge: expected whole seconds");
   return { name: cookieName, domain: cookieDomain, path: cookiePath, sameSite: cookieSameSite, maxAge: cookieMaxAge };
 }

@@ -274,10 +274,7 @@ export class Guard<Challenge> {
     };
     if (this.#page !== null) {
       const { host: site = "", method = "" } = visit.context;
-      const { cookieDomain = "", cookiePath = "", cookieSameSite = "", cookieMaxAge = "" } = this.#options;
-      const cookie = { cookieDomain, cookiePath, cookieSameSite, cookieMaxAge: String(cookieMaxAge) };
-      const cookieName = this.#cookie.name;
-      const page = { ...this.#page, ...cookie, cookieName, site, method, acceptLanguage, verdictId };
+      const page = { ...this.#page, cookie: this.#cookie, site, method, acceptLanguage, verdictId };
       return challenged(challengeResponse(page, accept));
     }
     if (this.#options.challenge === "page") {

@@ -15,6 +15,8 @@ export class JudgedRecords implements TrafficObserver {
   readonly #crawlers: CrawlerCounts;
   readonly #samples: RequestSamples;
   readonly #ruleMinutes: RuleMinutes;
+  /** All of these, in the order in which they are stored. */
+  readonly #parts: readonly { readonly unstored: number; flush(): Promise<number> }[];
   readonly #tell: () => void;
   #writing: Promise<void> | null = null;
   /** By `performance.now()`, which no set clock moves. */
@@ -28,6 +30,7 @@ export class JudgedRecords implements TrafficObserver {
     this.#crawlers = new CrawlerCounts(store, names, now);
     this.#samples = new RequestSamples(store, names, now, samplesMax);
     this.#ruleMinutes = new RuleMinutes(store, names, now);
+    this.#parts = [this.#values, this.#crawlers, this.#samples, this.#ruleMinutes];
   }
 
   onJudged(facts: JudgedFacts): void {
@@ -65,16 +68,13 @@ export class JudgedRecords implements TrafficObserver {
   /** Rows of an hour that are not stored yet, counts and samples together. */
   get unstored(): number {
     this.#tell();
-    return this.#values.unstored + this.#crawlers.unstored + this.#samples.unstored + this.#ruleMinutes.unstored;
+    return this.#parts.reduce((rows, { unstored }) => rows + unstored, 0);
   }
 
   async #flush(): Promise<void> {
     this.#tell();
-    const tookMs =
-      (await this.#values.flush()) +
-      (await this.#crawlers.flush()) +
-      (await this.#samples.flush()) +
-      (await this.#ruleMinutes.flush());
+    let tookMs = 0;
+    for (const part of this.#parts) tookMs += await part.flush();
     this.#dueAtMs = performance.now() + Math.min(limits.judgedFlushMaxMs, tookMs / limits.judgedWriteShare);
   }
 }

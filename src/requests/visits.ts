@@ -6,7 +6,7 @@
  */
 import { randomFillSync } from "node:crypto";
 import { halfSipHash, hashText, pushHash64 } from "../contract/hashes.js";
-import { noVisitEvidence, type VisitFacts } from "../contract/visit-facts.js";
+import { noVisitEvidence, type VisitFacts, type VisitSender } from "../contract/visit-facts.js";
 import { mappedV4, parseV4, parseV6 } from "../net/address-text.js";
 import { InstalledPages, installedPagesBytes, segmentOf } from "./installed-pages.js";
 import { RecentTable, type TableSize, tableBytes } from "./recent-table.js";
@@ -25,16 +25,8 @@ import {
   walk,
 } from "./visit-row.js";
 
-/** Whose visit it is where no token comes back. */
-interface Sender {
-  readonly projectId: number;
-  /** "" for none. */
-  readonly address: string;
-  readonly userAgent: string;
-}
-
 /** A request to look up, and to count. */
-export interface VisitQuestion extends Sender {
+export interface VisitQuestion extends VisitSender {
   /** The token that was brought, if it is of use; null otherwise. */
   readonly token: string | null;
   /** The token that is given with the answer; null for none. */
@@ -189,7 +181,7 @@ export class Visits {
    * A report of the SDK was taken under this token, at `nowMs`. Where no request brought that token, as where cookies are refused, it is one of the visit
    * of `sender`, by address and user agent.
    */
-  report(token: string, nowMs: number, sender: Sender | null = null): void {
+  report(token: string, nowMs: number, sender: VisitSender | null = null): void {
     const now = clock(nowMs);
     const [hash0, hash1] = this.#hashOfToken(token);
     const claimed = this.#visits.has(hash0, hash1, now) ? null : this.#claim(hash0, hash1, now);
@@ -286,7 +278,7 @@ export class Visits {
     return [one, other];
   }
 
-  #hashOfAddress({ projectId, address, userAgent }: Sender): readonly [number, number] | null {
+  #hashOfAddress({ projectId, address, userAgent }: VisitSender): readonly [number, number] | null {
     if (address === "") return null;
     let word = parseV4(address);
     let lower = 0;

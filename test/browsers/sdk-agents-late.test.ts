@@ -1,27 +1,17 @@
 /** A debugger's client that attaches to a browser in which a page is open already, as agents do that work in a person's own window. */
 
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { chromium } from "playwright-core";
 import t from "tap";
 import { shippedAgentMarks } from "../../src/agent-marks/catalogue.js";
 import type { IngestEvent } from "../../src/contract/events.js";
 import { agentsFile, openSite, pageWith } from "../sdk/site.js";
 import { launchAlone, noChromium } from "../support/chromium.js";
+import { freePort } from "../support/process.js";
 import { waitUntil } from "../support/wait-until.js";
 
 if (noChromium !== undefined) {
   t.plan(0, noChromium);
   process.exit(0);
-}
-
-/** A port of loopback on which nothing listens. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((closed) => server.close(closed));
-  return port;
 }
 
 t.test("who attaches to an open page is seen once it acts", async (t) => {

@@ -8,6 +8,7 @@ import { fastify } from "fastify";
 import { Hono } from "hono";
 import t, { type Test } from "tap";
 import { challengeResponse } from "../../src/middleware/challenge-page.js";
+import { checkedCookie } from "../../src/middleware/cookie-options.js";
 import { verdictd as forExpress } from "../../src/middleware/express.js";
 import { verdictd as forFastify } from "../../src/middleware/fastify.js";
 import { createGuard, honoVerdictd, withSessionCookie, withVerdict } from "../../src/middleware/fetch.js";
@@ -116,13 +117,11 @@ t.test("the cookie is as the pages' SDK keeps it, and the challenge's page keeps
     {
       siteKey: "pk_x",
       scriptOrigin: "",
-      cookieDomain: "",
+      cookie: checkedCookie(framed),
       site: "",
       method: "GET",
       acceptLanguage: "",
       verdictId: "",
-      ...framed,
-      cookieMaxAge: "3600",
     },
     "text/html",
   );

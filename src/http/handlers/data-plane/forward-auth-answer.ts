@@ -4,7 +4,12 @@
  */
 import type { AuthenticatedKey } from "../../../auth/credentials.js";
 import type { KnownAgent } from "../../../contract/agents.js";
-import { cookieNameForm, sessionCookieName, setCookieValue } from "../../../contract/session-cookie.js";
+import {
+  cookieNameForm,
+  type PageCookie,
+  sessionCookieName,
+  setCookieValue,
+} from "../../../contract/session-cookie.js";
 import type { Action, RequestContext, Verdict } from "../../../contract/verdict.js";
 import { challengeResponse } from "../../../middleware/challenge-page.js";
 import { type DenialResponse, denialResponse } from "../../../middleware/denial-page.js";
@@ -96,8 +101,7 @@ function challengeOf(
     siteKey,
     scriptOrigin,
     pathPrefix,
-    cookieName: cookieNameOf(headers),
-    cookieDomain: headers.get("x-service-cookie-domain") ?? "",
+    cookie: cookieOf(headers),
     site,
     method,
     acceptLanguage,
@@ -112,10 +116,13 @@ export function cookieNameOf(headers: SentHeaders): string {
   return cookieNameForm.test(name) ? name : sessionCookieName;
 }
 
+function cookieOf(headers: SentHeaders): PageCookie {
+  return { name: cookieNameOf(headers), domain: headers.get("x-service-cookie-domain") ?? "" };
+}
+
 function cookieHeader(token: string, headers: SentHeaders, { scheme }: AskedFor): [string, string] {
-  const domain = headers.get("x-service-cookie-domain") ?? "";
   const isSecure = /^https(?:\s*,|$)/i.test(scheme);
-  return ["Set-Cookie", setCookieValue(token, { name: cookieNameOf(headers), domain, isSecure })];
+  return ["Set-Cookie", setCookieValue(token, { ...cookieOf(headers), isSecure })];
 }
 
 function verdictHeaders({ verdict, score, action }: Pick<Verdict, "verdict" | "score" | "action">): [string, string][] {

@@ -2,6 +2,7 @@
 import type { Credentials } from "../../../auth/credentials.js";
 import type { IngestAnswer } from "../../../contract/events.js";
 import { type RequestFacts, requestFactsOf } from "../../../contract/header-facts.js";
+import type { VisitSender } from "../../../contract/visit-facts.js";
 import { Refusal, refuse } from "../../../errors.js";
 import type { IngestOutcome } from "../../../ingest/commit-batches.js";
 import type { IngestRequest } from "../../../ingest/frame.js";
@@ -33,7 +34,10 @@ interface IngestServices {
     begin(body: Buffer, nowMs: number): { end(): void } | null;
   };
   /** Told of each report that was stored, and of each that could not be taken: when it arrived, ms since the epoch. */
-  readonly visits: { report(token: string, atMs: number, sender: Sender | null): void; missed(atMs: number): void };
+  readonly visits: {
+    report(token: string, atMs: number, sender: VisitSender | null): void;
+    missed(atMs: number): void;
+  };
   /** Times its interval that the SDK may wait for its next batch where the verdict stands. */
   readonly steadyInterval: number;
   readonly now: () => number;
@@ -138,15 +142,12 @@ function ingest(services: IngestServices, steady: ReplyHeaders, exchange: Exchan
   });
 }
 
-/** Whose visit a report belongs to where its token never comes back with a request. */
-interface Sender {
-  readonly projectId: number;
-  readonly address: string;
-  readonly userAgent: string;
-}
-
 /** Null where only the body named the project, as in what a page sends while it is left. */
-function senderOf({ credentials }: IngestServices, siteKey: string, { ip, userAgent }: RequestFacts): Sender | null {
+function senderOf(
+  { credentials }: IngestServices,
+  siteKey: string,
+  { ip, userAgent }: RequestFacts,
+): VisitSender | null {
   const key = siteKey === "" ? null : credentials.subscribedKey("site", siteKey);
   return key === null || key instanceof Refusal ? null : { projectId: key.project.id, address: ip, userAgent };
 }
