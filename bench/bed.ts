@@ -1,7 +1,7 @@
 /** The test bed: a store with a project, rules and keys, the servers on it, and files of session tokens for the generator. */
 import { appendFileSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { encodeSessionToken } from "../src/contract/session-token.js";
+import { encodeSessionToken } from "../src/contract/sessions/session-token.js";
 import type { TokensSpec } from "./load/tokens.js";
 import type { BenchOptions } from "./options.js";
 import { redisServer, runCommand, scratchFolder, startPeer, startVerdictd, type Target } from "./servers/servers.js";

@@ -20,7 +20,6 @@ import { fixedRateScenarios } from "./scenarios/fixed-rate.js";
 import { generatorCheckScenario } from "./scenarios/generator-check.js";
 import { limitsScenario } from "./scenarios/limits.js";
 import { raceScenarios } from "./scenarios/pairs.js";
-import { readPartsScenario } from "./scenarios/read-parts.js";
 import type { BenchContext, Scenario, ScenarioResult } from "./scenarios/scenario.js";
 import { visitorsScenario } from "./scenarios/visitors.js";
 import { sdkCostScenario } from "./sdk/sdk-cost.js";
@@ -32,7 +31,6 @@ const scenarios: readonly Scenario[] = [
   ...raceScenarios,
   ...fixedRateScenarios,
   limitsScenario,
-  readPartsScenario,
   generatorCheckScenario,
   clusterScenario,
   sdkCostScenario,

@@ -29,7 +29,7 @@ export const usage = `npm run bench -- [options]
   --full              all scenarios, with 1 million sessions: twenty-two minutes
   --sessions N        fill up to N sessions (10000000 takes most of an hour and 12 GB); default 200000
   --only NAME         only scenarios and in-process benches whose names start with NAME, such as fill, visitors, verdict, request,
-                      forward-auth, ingest, mixed, limits, read-parts, cluster, sdk, challenge
+                      forward-auth, ingest, mixed, limits, cluster, sdk, challenge
   --pairs N           interleaved runs of each server; default 10
   --seconds S         length of a run; default 0.75
   --connections N     keep-alive connections that read verdicts; default 64

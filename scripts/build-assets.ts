@@ -8,13 +8,15 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { type BuildOptions, build } from "esbuild";
+import { minify } from "terser";
 import { buildDocs } from "./build-docs.js";
 import { buildNetworkFacts } from "./build-network-facts.js";
 import { writeBuildInfo } from "./package/build-info.js";
-import { writeBundles } from "./package/bundles.js";
 import { buildClientPackage } from "./package/client-package.js";
 import { buildClients } from "./package/clients.js";
 import { browserPackages } from "./package/licences.js";
+import { writeProgram } from "./package/program.js";
+import { writeCompiled } from "./package/scripts.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const source = (...path: string[]) => join(root, "src", ...path);
@@ -110,6 +112,23 @@ async function bundle(): Promise<void> {
   );
 }
 
+/**
+ * Makes what pages load 3 % smaller in gzip than esbuild does: terser gives the variables of every function the same few names. Functions stay where
+ * they are: one that is moved to where it is called is made anew at each call.
+ */
+async function shrinkSdk(): Promise<void> {
+  const names = ["sdk.js", "browser.js", "sdk-probes.js", "sdk-agents.js", "challenge.js"];
+  const ecma = 2020;
+  const compress = { ecma, passes: 3, inline: 0, reduce_funcs: false } as const;
+  await Promise.all(
+    names.map(async (name) => {
+      const file = target("sdk", name);
+      const { code } = await minify(await readFile(file, "utf8"), { ecma, module: name !== "sdk.js", compress });
+      await writeFile(file, code!);
+    }),
+  );
+}
+
 /** Puts compressed forms beside the files that are served as they are; one that is no smaller is left out. */
 async function compressFiles(): Promise<void> {
   const names = ["console", "demo", "docs"].map(async (folder) =>
@@ -159,13 +178,16 @@ try {
   await leaveOutTypia();
   await writeBuildInfo(root);
   await buildNetworkFacts(root);
-  await Promise.all([bundle(), writeBundles(root)]);
+  await Promise.all([bundle(), writeProgram(root)]);
+  await shrinkSdk();
   await Promise.all([buildClientPackage(root), buildClients(root)]);
   await cp(source("middleware/recipes"), target("recipes"), { recursive: true });
   await buildDocs(root);
   const ofDocs = [source("docs/docs.css"), source("docs/site/docs.ts")];
   await build({ ...common, entryPoints: ofDocs, outdir: target("docs"), entryNames: "[name]", format: "iife" });
   await compressFiles();
+  // Last: it starts the program, which reads all of these.
+  await writeCompiled(root);
   await checkBudget("sdk.js", ["sdk/sdk.js"], sdkGzipBytesMax);
   await checkBudget("sdk-probes.js", ["sdk/sdk-probes.js"], probesGzipBytesMax);
   await checkBudget("sdk-agents.js", ["sdk/sdk-agents.js"], agentsGzipBytesMax);

@@ -12,40 +12,36 @@ const tests = join(root, "dist/test");
 /** Who imports one of these runs on what `TEST_STORE` says. */
 const stores = ["support/process.js", "support/test-store.js"].map((file) => join(tests, file));
 
-const ofBrowsers = "its subject is what a browser does with answers that other tests compare";
-const ofOneHost = "its subject is the files of one host's store";
-
 /** Folders (they end with "/") and files below `test`, without `.test.ts`, that run on one host only. */
 export const leftOut: Readonly<Record<string, string>> = {
-  "auth/test-keys.drill": "there are no test keys on a cluster",
-  "cli/file-modes.drill": ofOneHost,
-  "cli/progress": "draws the progress of commands on the files of one host",
-  "cli/rules-and-rescore.drill":
-    "changes records of one host to rescore them: `drills/cluster-commands` does so in a cluster",
+  "auth/test-keys.drill": "a cluster refuses `--test-keys`",
+  "cli/file-modes.drill":
+    "looks at the modes of the store's files, sockets, backups, and of the copy before an upgrade",
+  "cli/progress": "the bars of `backup` and `check` count bytes and rows of one host's files",
+  "cli/rescore.drill": "changes a record of one host to rescore it: `drills/cluster-commands` does so in a cluster",
   "cli/stored-data.drill": "looks at the rows of one host: `drills/cluster-commands` does so in a cluster",
-  "cli/wrong-usage.drill": "counts the lines of mistakes, beside which a cluster's warnings stand",
-  "cluster/": "the client of clusters, which it starts itself",
+  "cli/wrong-usage.drill":
+    "compares all lines of mistakes, and a folder alone is the store: tried on a cluster, two of four tests fail by that",
   "cluster-store/": "starts clusters of its own",
-  "console/": ofBrowsers,
   "control-plane/blocks":
-    "the blocks of one host: `cluster-store/recorded/cluster-recorded-rows` has those of a cluster",
-  "control-plane/session-log": "reads rows of one host that it puts there; `http/logs` reads the log on both",
+    "writes blocks into LMDB without a server: `cluster-store/recorded/cluster-recorded-rows` has those of a cluster",
+  "control-plane/session-log": "puts sessions into LMDB without a server; `http/logs` reads the log on both",
   "drills/": "starts clusters of its own",
   "docs/": "its subject is the documentation, whose commands name one host or start their own clusters",
-  "browsers/": ofBrowsers,
+  "browsers/": "its subject is what a browser does with answers that other tests compare",
   "ledger/": "`cluster-store/ledger` runs the same on a cluster",
   "resilience/backup": "copies the files of one host: `drills/cluster-commands` copies a cluster's configuration",
-  "resilience/clock": ofOneHost,
-  "resilience/crash": ofOneHost,
-  "resilience/disk": ofOneHost,
-  "resilience/durability": ofOneHost,
+  "resilience/clock": "passes the time to the scoring of one host, without a server",
+  "resilience/crash": "opens LMDB's file after each kill; `drills/cluster-failures` kills nodes and engines",
+  "resilience/disk": "fills the disk of LMDB's file",
+  "resilience/durability": "cuts LMDB's file at each of its writes",
   "resilience/erasure": "looks at the rows of one host: `drills/cluster-commands` does so in a cluster",
   "resilience/first-contacts":
     'counts sessions to the last one, which a cluster does not: see "Weaker than on one host" in its documentation',
   "resilience/fuzz": "calls the scoring of one host without a server",
-  "resilience/scoring-faults": ofOneHost,
+  "resilience/scoring-faults": "its server, whose threads can be made to fail, is one host's",
   "resilience/stored-address": "calls the scoring of one host without a server",
-  "store/": ofOneHost,
+  "store/": "its subject is LMDB: files, environments, tables, the record of a session",
 };
 
 /** All that a file of the tests imports from them, itself among it. */

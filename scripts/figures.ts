@@ -8,10 +8,11 @@ import { fileURLToPath } from "node:url";
 import { alterations, longVisits } from "./altered-traces.js";
 import { leftOutCells, leftOutHead, leftOutRows } from "./left-out.js";
 import { firstOf, ownDrivers } from "./own-drivers.js";
-import { measure, people, ShingleIndex, scoreTrace, wilson } from "./quality.js";
+import { measure, people, ShingleIndex, scoreTrace } from "./quality.js";
 import { isWorthPlaying, replays } from "./replayed-traces.js";
 import { botScoreMax, confidentScoreMax, type Outcome } from "./trace-outcome.js";
 import { dataFolder, readTraces, type Trace } from "./trace-sessions.js";
+import { wilsonInterval } from "./wilson.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 /** The page that holds the tables, between these two lines. */
@@ -35,7 +36,7 @@ function groups(outcomes: readonly Outcome[], keyOf: (trace: Trace) => string): 
 function share(outcomes: readonly Outcome[], counts: (outcome: Outcome) => boolean): string {
   if (outcomes.length === 0) return "-";
   const hits = outcomes.filter(counts).length;
-  const [low, high] = wilson(hits, outcomes.length).map((end) => (100 * end).toFixed(1));
+  const [low, high] = wilsonInterval(hits, outcomes.length).map((end) => (100 * end).toFixed(1));
   return `${((100 * hits) / outcomes.length).toFixed(1)} % (${low} to ${high})`;
 }
 

@@ -5,11 +5,12 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import t from "tap";
 import { putRow } from "../src/alerting/alerting-rows.js";
 import { recordControlPlane } from "../src/store/control-plane-changes.js";
-import { openChallengedSite, readyScript, scoredSession } from "../test/challenge/challenged-site.js";
+import { sessionScript, untilScored } from "../test/challenge/challenged-site.js";
+import { openChallengedSite } from "../test/challenge/fronts.js";
 import { Desk, loginIncident, strolling } from "../test/console/desk.js";
 import { type Browser, headersOf, ways } from "../test/requests/browser-headers.js";
 import type { HeaderLine } from "../test/requests/judged.js";
@@ -102,6 +103,11 @@ async function hour(server: Asked, shop: Shop, hour: number, agoMs: number): Pro
   }
 }
 
+/** Brings what a picture is of to the top or the end of the window. */
+async function scrollTo(place: Locator, block: "start" | "end"): Promise<void> {
+  await place.evaluate((element, block) => element.scrollIntoView({ block }), block);
+}
+
 /** One page, light and dark. */
 async function picture(page: Page, name: string): Promise<void> {
   const devtools = await page.context().newCDPSession(page);
@@ -160,11 +166,16 @@ t.test("pictures of a day at a shop", async (t) => {
   await picture(page, "overview");
   await desk.go("Explore");
   await desk.loaded();
+  await page.locator("canvas").first().waitFor();
+  await scrollTo(page.locator(".headline"), "start");
   await picture(page, "explore");
   await page.goto(`${server.address}/console#/sessions/${walked}`);
   await desk.title("Session");
   await desk.loaded();
+  await page.getByRole("img", { name: /^Pointer path/ }).waitFor();
   await picture(page, "session");
+  await scrollTo(page.getByRole("region", { name: "Pointer path" }), "end");
+  await picture(page, "path");
   await desk.go("Rules");
   await page.getByRole("switch", { name: "No bots at the till is active" }).click();
   await page.getByText(/^Matches \d+ of the \d+ sessions/).waitFor();
@@ -179,7 +190,7 @@ t.test("the page of a challenge, at its work", async (t) => {
   const context = await (await launchUsual(t)).newContext({ viewport: { width: 1280, height: 800 } });
   const page = await context.newPage();
   await page.goto(`${site.origin}/`);
-  await scoredSession(site, () => page.evaluate(readyScript));
+  await untilScored(site, String(await page.evaluate(sessionScript)));
   // Nothing answers what it asks for, so that the page stays.
   await page.route("**/v1/challenges", () => {});
   await page.goto(`${site.origin}/c/page`, { waitUntil: "commit" });

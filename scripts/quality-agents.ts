@@ -6,24 +6,30 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { shippedAgentMarks } from "../src/agent-marks/catalogue.js";
-import { agentMarkText } from "../src/contract/agent-marks.js";
-import { agentDetections } from "../src/contract/agents.js";
+import { agentMarkText } from "../src/contract/bots/agent-marks.js";
+import { agentDetections } from "../src/contract/bots/agents.js";
 import { combine, runEngines } from "../src/engines/score.js";
 import { figuresPage } from "./figures.js";
 import { formJobs } from "./jobs/agent-jobs.js";
-import type { JobName } from "./jobs/jobs.js";
+import { effortMark } from "./jobs/cells.js";
+import { type JobName, knownForms } from "./jobs/jobs.js";
 import { foldRecordedVisit, type RecordedVisit, readRecordedVisits } from "./jobs/recorded-visits.js";
-import { wilson } from "./quality.js";
 import { botScoreMax } from "./trace-outcome.js";
+import { wilsonInterval } from "./wilson.js";
 
-/** Nothing is chosen on these: not a sign, not a threshold. */
+/** Nothing was chosen on these before. */
 const toolsAside: ReadonlySet<string> = new Set(["Stagehand", "Crawlee", "puppeteer-real-browser"]);
 const jobsAside: ReadonlySet<JobName> = new Set(["log-in", "sign-up"]);
 
-type Split = "train" | "dev";
+type Split = "train" | "dev" | "fresh" | "effort";
 
-/** `train` may be chosen on; `dev` has the tools and the jobs that may not. People are split by job alone. */
+/**
+ * `train` may be chosen on; `dev` has the tools and the jobs that were kept aside until a form without keys was made a sign, for which they were looked at; what is
+ * `fresh` nothing was chosen on, nor on `effort`: the same forms by tools that somebody spent an hour on. People are split by job alone.
+ */
 export function splitOf({ tool, job }: RecordedVisit): Split {
+  if (tool.endsWith(effortMark)) return "effort";
+  if (knownForms.includes(job)) return "fresh";
   return toolsAside.has(tool) || jobsAside.has(job) || !formJobs.includes(job) ? "dev" : "train";
 }
 
@@ -67,7 +73,7 @@ function agentRows(outcomes: readonly AgentOutcome[]): string[][] {
   return [...groups].map(([key, own]) => {
     const count = (known: AgentOutcome["known"]) => own.filter((each) => each.known === known).length;
     const hits = own.length - count("missed");
-    const [low, high] = wilson(hits, own.length).map((share) => Math.round(100 * share));
+    const [low, high] = wilsonInterval(hits, own.length).map((share) => Math.round(100 * share));
     const counts = [own.length, count("marked"), count("behavior"), count("band"), count("missed")].map(String);
     return [...key.split("|"), ...counts, `${hits} of ${own.length} (${low} to ${high} %)`];
   });

@@ -1,7 +1,7 @@
 /**
  * The bench of jobs: tools, HTTP clients and people at a shop behind verdictd's middleware, each with a job, under two sets of rules (A: the bands alone, B: as
  * `protect.md` recommends). `node dist/scripts/quality-jobs.js [--only TEXT,…] [--rules A,B,watch] [--jobs N] [--seed N] [--json FILE] [--peers]
- * [--build DIST --before] [--trace] [--record FILE]`. Talks to loopback only; everything that it starts, it ends.
+ * [--build DIST] [--trace] [--record FILE]`. Talks to loopback only; everything that it starts, it ends.
  */
 import { writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -41,7 +41,6 @@ function readFlags() {
       seed: { type: "string", default: "1" },
       json: { type: "string" },
       build: { type: "string" },
-      before: { type: "boolean", default: false },
       peers: { type: "boolean", default: false },
       trace: { type: "boolean", default: false },
       record: { type: "string" },
@@ -106,7 +105,7 @@ async function main(): Promise<void> {
   const rows: JobRow[] = [];
   try {
     for (const [index, set] of flags.rules.entries()) {
-      const guarded = await startGuarded(dist, set, flags.before);
+      const guarded = await startGuarded(dist, set);
       counters.push({ name: set, guarded, shop: await startShop(guarded.gate, index) });
     }
     for (const name of flags.peers ? (Object.keys(peers) as PeerName[]) : []) {

@@ -4,7 +4,7 @@
  * first, so that replays meet their originals. Usage: quality [train|dev|all] [sdk|system|moves].
  */
 import { fileURLToPath } from "node:url";
-import type { RequestFacts } from "../src/contract/header-facts.js";
+import type { RequestFacts } from "../src/contract/evidence/header-facts.js";
 import { foldBatch } from "../src/engines/fold-batch.js";
 import { cornerHashes, foldCornerOwners } from "../src/engines/path-corners.js";
 import { shingleHashes } from "../src/engines/path-shingles.js";
@@ -22,6 +22,7 @@ import { leftOutCells, leftOutHead, leftOutRows } from "./left-out.js";
 import { ownDrivers } from "./own-drivers.js";
 import { botScoreMax, confidentScoreMax, type Outcome } from "./trace-outcome.js";
 import { batchesOf, dataFolder, readTraces, type Trace, type TraceForm } from "./trace-sessions.js";
+import { wilsonInterval } from "./wilson.js";
 
 /** The data holds these recordings twice, under two names: a replay by all rights, so they are left out. */
 const storedTwice = ["barkworth/human-2021-07-23_17-22-10#0", "barkworth/human-2021-07-23_17-22-10#1"];
@@ -84,17 +85,6 @@ export function scoreTrace(trace: Trace, form: TraceForm, index: ShingleIndex): 
   return { trace, score, detectionIds, scoreWithout };
 }
 
-/** Wilson score interval at 95 %, as shares. */
-export function wilson(hits: number, total: number): [low: number, high: number] {
-  if (total === 0) return [0, 1];
-  const z = 1.96;
-  const share = hits / total;
-  const centre = share + (z * z) / (2 * total);
-  const spread = z * Math.sqrt((share * (1 - share)) / total + (z * z) / (4 * total * total));
-  const scale = 1 + (z * z) / total;
-  return [Math.max(0, (centre - spread) / scale), Math.min(1, (centre + spread) / scale)];
-}
-
 function percent(share: number): string {
   return `${(100 * share).toFixed(1)} %`.padStart(8);
 }
@@ -103,8 +93,8 @@ function row(name: string, outcomes: readonly Outcome[]): string {
   const total = outcomes.length;
   const bots = outcomes.filter((each) => each.score <= botScoreMax).length;
   const confident = outcomes.filter((each) => each.score <= confidentScoreMax).length;
-  const [botLow, botHigh] = wilson(bots, total);
-  const [low, high] = wilson(confident, total);
+  const [botLow, botHigh] = wilsonInterval(bots, total);
+  const [low, high] = wilsonInterval(confident, total);
   const counts = new Map<number, number>();
   for (const { detectionIds } of outcomes) for (const id of detectionIds) counts.set(id, (counts.get(id) ?? 0) + 1);
   const common = [...counts].sort((one, other) => other[1] - one[1]).slice(0, 3);

@@ -2,7 +2,7 @@
  * People's recordings as an attacker plays them again: at another pace, moved, turned, scaled, with noise, a move a frame. Other numbers than
  * those of the recorded data's own replays, and sources that those lack. Pure; deterministic.
  */
-import { seededRandom } from "../test/engines/sessions.js";
+import { seededRandom } from "./live/randomness.js";
 import type { Trace, TraceRow } from "./trace-sessions.js";
 
 export interface Replay {

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import type { EventPayload, EventType, IngestEvent } from "../src/contract/events.js";
+import type { EventPayload, EventType, IngestEvent } from "../src/contract/events/events.js";
 
 /** A row of a trace: time in ms, type (move, down, up, scroll, key) and two values. */
 export type TraceRow = readonly [t: number, type: "m" | "d" | "u" | "s" | "k", x: number, y: number];

@@ -7,8 +7,8 @@ import { fileURLToPath } from "node:url";
 
 declare global {
   interface ImportMeta {
-    /** Set in bundles alone. */
-    readonly isBundle?: true;
+    /** Set in bundles alone: what they are. */
+    readonly bundle?: "modules" | "scripts";
   }
 }
 
@@ -16,7 +16,8 @@ declare global {
 const programFolder = new URL("../", import.meta.url);
 
 /** Where the entries of worker threads are: bundles beside a bundle, modules beside modules. */
-const workerFolder = import.meta.isBundle ? "program" : "workers";
+const workerFolder =
+  import.meta.bundle === undefined ? new URL("workers/", programFolder) : new URL(".", import.meta.url);
 
 /** Path of a file of the compiled program, named from its folder: `sdk/sdk.js`. */
 export function assetPath(name: string): string {
@@ -25,7 +26,7 @@ export function assetPath(name: string): string {
 
 /** The file that a worker thread starts with, by its name in `workers`: `http`. */
 export function workerPath(name: string): string {
-  return assetPath(`${workerFolder}/${name}.js`);
+  return fileURLToPath(new URL(`${name}.${import.meta.bundle === "scripts" ? "cjs" : "js"}`, workerFolder));
 }
 
 /** The bytes of a file of the compiled program. Throws when there is none. */

@@ -151,8 +151,6 @@ export const limits = {
   rulesPerProjectMax: 1000,
   /** Exceptions of a project: each verdict looks its visitor up in them, and a change reads them all. */
   exceptionsPerProjectMax: 1000,
-  /** How far ahead an exception may end: a year, and a day for those whose year is a leap year. */
-  exceptionMsMax: 366 * DAY_MS,
   /** Latest sessions and blocks in which the latest request of an address is looked for: some 50 ms, in slices. */
   exceptionLookBack: 5000,
   /** Rules read before the clock is looked at: about a millisecond. */
@@ -239,9 +237,15 @@ export const limits = {
   trafficValuesMax: 200,
   /** Values that a thread holds of all projects: about 30 MB. */
   trafficValuesHeldMax: 200_000,
+  /**
+   * Allowed verdicts of a project, subject, band and hour that a thread counts one by one; from then on one of 2 is counted, of twice as many one of 4, and so
+   * on up to the second number. The error is at most 0.7 % of the count of all (`errorOfCount`).
+   */
+  trafficCountedMax: 60_000,
+  trafficEveryMax: 8,
   /** Verdicts between two looks at how many values a thread holds: at most so many more by then, times 12. */
   trafficLookEvery: 2000,
-  /** ms that a computed verdict waits to be counted by value with those that follow, and how many wait at most: half a millisecond's work. */
+  /** ms that a computed verdict waits to be counted by value with those that follow, and how many wait at most: fewer find caches that others have emptied each time. */
   judgedWaitMs: 20,
   judgedWaitingMax: 200,
   /** Operators of crawlers that are counted of a project and hour, and paths of each: the five most frequent are told. */
@@ -261,9 +265,11 @@ export const limits = {
   trafficValuesDefault: 50,
   requestSamplesPageMax: 500,
   crawlerPathsShown: 5,
-  /** Share of a thread's time that goes into storing what was judged: above it, it waits longer between two writes, a minute at most. */
-  judgedWriteShare: 0.02,
-  judgedFlushMaxMs: 60_000,
+  /** Share of a thread's time that goes into storing what was judged: above it, it waits longer between two writes, for as long as an operator may wait to see what happens now. */
+  judgedWriteShare: 0.01,
+  judgedFlushMaxMs: 10_000,
+  /** User agents of which a thread remembers whom they name: 1 MB. */
+  declaredBotsKnown: 2000,
   /** Paths, user agents and addresses whose facts a thread remembers for counting: 10 MB at most. */
   trafficMemoMax: 10_000,
   /** Characters of a user agent's family: a text without a product would count as a whole. */
@@ -383,6 +389,8 @@ export const limits = {
   declaredBotTokenCharactersMax: 60_000,
   /** Entries of a list of agents' marks: each is looked for in every page. */
   agentMarkEntriesMax: 200,
+  /** Marks that were taken out of the list and still name the sessions that they named: two whole lists. */
+  agentMarksRetiredMax: 400,
   /** Characters of a mark at least, without its final `*`: shorter ones are in pages that no agent works in. */
   agentMarkValueMin: 4,
   /** Characters of a mark at most: the longest that is shipped is half as long. */
@@ -411,8 +419,6 @@ export const limits = {
   ipDatabaseLoadMsMax: 120_000,
   /** Characters of the name of an autonomous system: longer ones are cut. */
   asNameMax: 255,
-  /** Rows of network facts that a thread keeps as objects: a row is some hundred bytes. */
-  networkFactsMemoMax: 16_384,
   /** Characters of a hostname, so of a suffix too: RFC 1035. */
   hostnameMax: 253,
   /** Names of a PTR answer that are looked at: a crawler has one, more is somebody wasting our time. */
@@ -615,7 +621,7 @@ export const limits = {
   /** Requests of a project and minute that are kept whole for the detector, at random: an attack's share of them says which values it has. */
   incidentSamplesOfMinute: 1000,
   /** Requests a second of an HTTP thread that the detector is told of one by one; above, each stands for several. */
-  incidentFactsOfSecond: 500,
+  incidentFactsOfSecond: 200,
   /** Values whose count of an hour is kept as a baseline. */
   incidentHourValuesMax: 2000,
   /** Candidates of a minute and project that are compared with each other. */

@@ -24,13 +24,12 @@ const allowed: Record<string, readonly string[] | null> = {
   verdict: ["limits", "contract", "rules", "challenge", "lru-cache"],
   "agent-marks": ["limits", "assets", "contract", "node:"],
   "declared-bots": ["limits", "assets", "contract", "detections", "verified-bots"],
-  network: ["limits", "assets", "contract", "net", "lru-cache", "mmdb-lib/lib/decoder.js", "node:"],
+  network: ["limits", "assets", "contract", "net", "mmdb-lib/lib/decoder.js", "node:"],
   requests: ["limits", "contract", "net", "node:"],
   store: ["limits", "contract", "lmdb", "node:"],
   cluster: ["limits", "node:"],
   auth: ["limits", "errors", "contract", "store", "lru-cache", "node:"],
   live: ["limits", "contract", "node:"],
-  "event-log": ["limits", "node:"],
   incidents: ["limits", "contract", "rules"],
   alerting: ["limits", "errors", "contract", "rules", "store", "net", "runtime", "incidents", "control-plane", "node:"],
   "control-plane": [
@@ -149,7 +148,6 @@ const allowed: Record<string, readonly string[] | null> = {
     "rules",
     "incidents",
     "alerting",
-    "event-log",
     "piscina",
     "node:",
   ],
@@ -214,7 +212,7 @@ t.test("the table permits nothing that no file uses", async (t) => {
 });
 
 t.test("no import goes in a circle", async (t) => {
-  const files = ["src", "workers", "bench", "scripts"].flatMap((folder) => sources(join(root, folder)));
+  const files = ["src", "workers", "bench", "scripts", "test"].flatMap((folder) => sources(join(root, folder)));
   const known = new Set(files);
   const next = new Map(
     files.map((file) => {
@@ -242,6 +240,37 @@ t.test("typia is called by one file only", async (t) => {
     callers.map((each) => each.file),
     ["src/contract/validators.ts"],
   );
+});
+
+t.test("contract and control plane stand in folders by idea; beside them one file of checks", async (t) => {
+  const page = readFileSync(join(root, "src/docs/architecture.md"), "utf8");
+  for (const [module, beside] of [
+    ["contract", ["validators.ts"]],
+    ["control-plane", []],
+  ] as const) {
+    const entries = readdirSync(join(root, "src", module), { withFileTypes: true });
+    t.same(
+      entries.filter((each) => each.isFile() && each.name.endsWith(".ts")).map((each) => each.name),
+      beside,
+      module,
+    );
+    for (const { name } of entries.filter((each) => each.isDirectory())) {
+      t.match(page, `\n| \`${name}\` `, `architecture.md says what ${name} holds`);
+    }
+  }
+});
+
+t.test("a folder of the control plane imports only those above it in architecture.md", async (t) => {
+  const page = readFileSync(join(root, "src/docs/architecture.md"), "utf8");
+  const table = page.slice(page.indexOf("`src/control-plane` too"));
+  const folders = [...table.matchAll(/^\| `([\w-]+)` /gm)].map(([, name]) => name!);
+  const source = join(root, "src/control-plane");
+  const placeOf = (path: string): number => folders.indexOf(relative(source, path).split("/")[0]!);
+  for (const { file, line, path, text } of sources(source).flatMap(importsOf)) {
+    if (path === null || relative(source, path).startsWith("..")) continue;
+    const place = placeOf(path);
+    t.ok(place >= 0 && place <= placeOf(join(root, file)), `${file}:${line} ${text}`);
+  }
 });
 
 t.test("every source file opens with what it is for", async (t) => {

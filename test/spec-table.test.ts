@@ -68,6 +68,11 @@ t.test("every section that states something has rows, and no statement stands tw
   for (const section of "1 2.1 2.2 2.3 2.4 2.5 2.6 2.7 2.8 2.9 3.1 3.2 4 4.1 4.2 4.3 5 6 7 8 9".split(" ")) {
     t.ok(sections.has(section), section);
   }
+  for (const section of ["agents 1", "agents 2", "agents 3"])
+    t.ok(
+      specTable.some((row) => row[0] === section),
+      section,
+    );
   for (let section = 1; section <= 7; section++) {
     t.ok(
       specTable.some((row) => row[0] === `requests ${section}`),

@@ -36,6 +36,8 @@ const network = "test/network/network-facts.drill.test.ts";
 const networkFiles = "test/resilience/network-facts.test.ts";
 const signatures = "test/signed-agents/judge.test.ts";
 const directories = "test/signed-agents/directory-fetch.test.ts";
+const visitors = "test/agent-marks/visitors.test.ts";
+const acts = "test/engines/agent-acts.test.ts";
 /** Cases that run in Chromium and in Firefox. */
 const browserCases = "test/sdk/cases.ts";
 
@@ -406,4 +408,33 @@ export const specTable: readonly SpecRow[] = [
   ["requests 6", "keys are importable as a JWKS file", "test/signed-agents/agent-refresh.test.ts", "imported keys are kept like fetched ones, and put the fetch off"],
   ["requests 6", "verified: the agent's category, allowed before rules or not by the setting", judgedParts, "a verified signed agent is verified, and allowed before rules as its setting and the guard say"],
   ["requests 7", "verification is not waited for without end, and cached", signatures, "each request with a signature is counted once, and too many at once are not waited for"],
+  ["agents 1", "verdict, forward-auth and session carry the agent; the verdict read stays; a mark lowers no score", visitors, "a mark names the session's agent in every answer, and lowers no score"],
+  ["agents 1", "the strongest certainty counts, and no spoofed name", visitors, "the surest of what is known counts: a user agent before a mark; a spoofed name never"],
+  ["agents 1", "verified: the operator's address, and which of its bots", visitors, "of a verified operator's bots the user agent says which: rules, exceptions and the catalogue know it by that name"],
+  ["agents 1", "not while request scoring is off", visitors, "while request scoring is off no answer names an agent, though rules know the session's"],
+  ["agents 1", "rule fields, closed lists, missing where none is known", visitors, "searches and backtests know the agent, and its fields are closed lists"],
+  ["agents 1", "behavior: unknown agent, with its evidence", visitors, "an unknown agent is named by how it acts; a mark names it better"],
+  ["agents 1", "its evidence: what decided", acts, "the signs that decided on an unknown agent are said, also one that is too little to fire"],
+  ["agents 1", "GET /v1/agents: one row a name, by import at once", "test/http/agents.test.ts", "the catalogue has one row a name, and shows imported marks at once"],
+  ["agents 1", "marks are data with kinds, at most 200, 4 KB", "test/agent-marks/catalogue.test.ts", "201 entries are refused, and as many as fit no browser's share"],
+  ["agents 1", "one bad entry refuses the list", "test/agent-marks/catalogue.test.ts", "one bad entry refuses the whole list and says which"],
+  ["agents 2", "marks of each kind, set late", "test/browsers/sdk-agents.test.ts", "each mark is found when it is set in an open page, and nothing else is"],
+  ["agents 2", "at start", "test/browsers/sdk-agents.test.ts", "marks that are there before the script are found at once"],
+  ["agents 2", "cost at 50,000 elements: nothing in the tree, no layout", "test/browsers/sdk-agents.test.ts", "a report costs little in a page of 50,000 elements, and the file is small"],
+  ["agents 2", "a debugger's client that attaches late", "test/browsers/sdk-agents-late.test.ts", "who attaches to an open page is seen once it acts"],
+  ["agents 2", "from the first trace on the session's agent is known", visitors, "a session keeps the agent that it was known by, whatever becomes of the list"],
+  ["agents 3", "activation without an input, and its exceptions", "test/browsers/sdk-agent-acts.test.ts", "an activation that a key, a frame, a film or the page's own click may have given counts for nothing"],
+  ["agents 3", "clicks on arrival", acts, "a click on arrival is one whose pointer shows up in the middle of the page, and then clicks"],
+  ["agents 3", "in the very middle", "test/browsers/sdk-agent-acts.test.ts", "element clicks hit the middle without a way there; a moved pointer's don't count"],
+  ["agents 3", "pasted forms", acts, "a pasted form counts without keys and menu only"],
+  ["agents 3", "text without keys", "test/browsers/sdk-agent-acts.test.ts", "texts that the browser puts into a field as it gets the focus"],
+  ["agents 3", "a form without keys: no password manager's", acts, "a form without keys names beside what only a driver gives, and never by itself"],
+  ["agents 3", "unpaired keys", "test/browsers/sdk-agent-acts.test.ts", "letters that go down twice are counted, and what systems do with keys is not"],
+  ["agents 3", "equal holds", acts, "ten holds that are equal to a millisecond"],
+  ["agents 3", "silences without pointer noise", acts, "clicks out of silence are elsewhere, seconds later and without a way"],
+  ["agents 3", "pages left at once", acts, "pages that are left at once, three in a row"],
+  ["agents 3", "pages replaced by typed ones", acts, "addresses that come by themselves"],
+  ["agents 3", "hidden input", "test/browsers/sdk-agent-acts.test.ts", "keys that reach a hidden page"],
+  ["agents 3", "two tabs focused", "test/browsers/sdk-agent-acts.test.ts", "two tabs with the focus at once"],
+  ["agents 3", "no aid's signs alone", acts, "an unknown agent is named by signs that no aid gives, beside others"],
 ];

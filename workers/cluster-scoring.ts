@@ -14,7 +14,7 @@ import { ClusterPathReuseIndex } from "../src/cluster-store/ingest/cluster-path-
 import { PostponedBatches } from "../src/cluster-store/ingest/postponed-batches.js";
 import { ClusterCounts } from "../src/cluster-store/ingest/recent-counts.js";
 import { RefusedBatches } from "../src/cluster-store/ingest/refused-batches.js";
-import type { ScoringWorkerData } from "../src/contract/scoring-worker.js";
+import type { ScoringWorkerData } from "../src/contract/configuration/scoring-worker.js";
 import { readFrame } from "../src/ingest/frame.js";
 import { ScoringFaults } from "../src/ingest/scoring-faults.js";
 import { encodeOutcomes } from "../src/ingest/task-answer.js";

@@ -8,21 +8,27 @@ const { config, name, place } = workerData as HttpThreadData;
 const port = parentPort!;
 const report = (message: HttpThreadReport): void => port.postMessage(message);
 const log = createLog(config.logLevel, name);
-const server = await startServer(config, log, {}, place);
-endOnFault(log);
-port.on("message", async (order: HttpThreadOrder) => {
-  if (typeof order === "object") server.useNetwork(order.network);
-  else if (order === "drain") server.drain();
-  else if (order === "reopen-event-log") server.reopenEventLog();
-  else if (order === "reload-certificate") {
-    const fault = await server.reloadCertificate().then(
-      () => null,
-      (error: unknown) => String(error),
-    );
-    report({ reloaded: fault });
-  } else {
-    await server.stop();
-    port.close();
-  }
-});
-report({ listening: server.buffers });
+
+/** No await at the top: this is bundled to a script, too. What fails ends the thread with an error. */
+async function run(): Promise<void> {
+  const server = await startServer(config, log, {}, place);
+  endOnFault(log);
+  port.on("message", async (order: HttpThreadOrder) => {
+    if (typeof order === "object") server.useNetwork(order.network);
+    else if (order === "drain") server.drain();
+    else if (order === "reopen-event-log") server.reopenEventLog();
+    else if (order === "reload-certificate") {
+      const fault = await server.reloadCertificate().then(
+        () => null,
+        (error: unknown) => String(error),
+      );
+      report({ reloaded: fault });
+    } else {
+      await server.stop();
+      port.close();
+    }
+  });
+  report({ listening: server.buffers });
+}
+
+void run();

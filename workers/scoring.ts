@@ -3,7 +3,7 @@
 import { parentPort } from "node:worker_threads";
 import { move, workerData } from "piscina";
 import { Credentials } from "../src/auth/credentials.js";
-import type { ScoringWorkerData } from "../src/contract/scoring-worker.js";
+import type { ScoringWorkerData } from "../src/contract/configuration/scoring-worker.js";
 import { readFrame } from "../src/ingest/frame.js";
 import { commitToLmdb } from "../src/ingest/lmdb-commit.js";
 import { LmdbUnitOfWork } from "../src/ingest/lmdb-unit-of-work.js";

@@ -1,4 +1,5 @@
 /** The in-process benches by name: stages of the two hot paths without HTTP around them. Each returns microseconds. */
+import { countingBench } from "./counting.js";
 import { decodeBench } from "./decode.js";
 import { enginesBench } from "./engines.js";
 import { foldBench } from "./fold.js";
@@ -17,5 +18,6 @@ export const inProcessBenches: Readonly<Record<string, () => TimedRow[] | Promis
   engines: enginesBench,
   rules: rulesBench,
   requests: requestsBench,
+  counting: countingBench,
   store: storeBench,
 };

@@ -1,5 +1,5 @@
 /** From body bytes to a checked batch: parse alone, and parse with validation. */
-import { parseJsonObject } from "../../src/contract/json-body.js";
+import { parseJsonObject } from "../../src/contract/api/json-body.js";
 import { Refusal } from "../../src/errors.js";
 import { checkBatch } from "../../src/ingest/decode-batch.js";
 import { readUsualBatch } from "../../src/ingest/usual-batch.js";

@@ -1,5 +1,5 @@
 /** Times what a batch's header lines cost on their way to a worker: reading them, writing them into a frame, reading the frame. */
-import { requestFactsOf } from "../../src/contract/header-facts.js";
+import { requestFactsOf } from "../../src/contract/evidence/header-facts.js";
 import { IngestHeaderReader } from "../../src/http/handlers/data-plane/ingest-headers.js";
 import { FrameWriter, readFrame, type UnscoredRequest } from "../../src/ingest/frame.js";
 import { chromeFacts } from "../../test/engines/sessions.js";

@@ -9,14 +9,19 @@ import { join } from "node:path";
 import { PerformanceObserver } from "node:perf_hooks";
 import { setTimeout } from "node:timers/promises";
 import { Credentials } from "../../src/auth/credentials.js";
-import { batchHeaders, headerFactsOf, type RequestFacts, requestFactsOf } from "../../src/contract/header-facts.js";
-import { defaultPlans } from "../../src/contract/plans.js";
-import { newScoredState } from "../../src/contract/session.js";
-import { encodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
-import { unidentified } from "../../src/contract/visitor.js";
-import { Accounts } from "../../src/control-plane/accounts.js";
-import { createFirstAccount } from "../../src/control-plane/first-account.js";
-import { Projects } from "../../src/control-plane/projects.js";
+import { defaultPlans } from "../../src/contract/configuration/plans.js";
+import {
+  batchHeaders,
+  headerFactsOf,
+  type RequestFacts,
+  requestFactsOf,
+} from "../../src/contract/evidence/header-facts.js";
+import { unidentified } from "../../src/contract/evidence/visitor.js";
+import { newScoredState } from "../../src/contract/sessions/session.js";
+import { encodeSessionToken, mintSessionToken } from "../../src/contract/sessions/session-token.js";
+import { Accounts } from "../../src/control-plane/accounts/accounts.js";
+import { createFirstAccount } from "../../src/control-plane/accounts/first-account.js";
+import { Projects } from "../../src/control-plane/accounts/projects.js";
 import { foldBatch } from "../../src/engines/fold-batch.js";
 import { cornerHashes } from "../../src/engines/path-corners.js";
 import { shingleHashes } from "../../src/engines/path-shingles.js";

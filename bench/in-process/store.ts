@@ -4,7 +4,7 @@ import { randomFillSync } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mintSessionToken } from "../../src/contract/session-token.js";
+import { mintSessionToken } from "../../src/contract/sessions/session-token.js";
 import { sessionKey } from "../../src/store/keys.js";
 import { openStore } from "../../src/store/open-store.js";
 import { decodeScoredState, decodeSession, encodeSession, type SessionRecord } from "../../src/store/session-record.js";

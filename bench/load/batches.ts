@@ -1,5 +1,5 @@
 /** Ingest bodies as the browser SDK sends them, with the places of what differs from batch to batch. Built once, patched per request. */
-import type { EventPayload, EventType } from "../../src/contract/events.js";
+import type { EventPayload, EventType } from "../../src/contract/events/events.js";
 
 /** A UUID's length: what the SDK's request ids and idempotency keys look like. */
 export const uniqueLength = 36;

@@ -2,13 +2,12 @@
 import { type ChildProcess, execFileSync, fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { freePort } from "../../test/support/free-port.js";
 import type { BareAnswers } from "./bare.js";
 import type { PeerOptions } from "./peer/peer.js";
-import type { ReadPartOptions } from "./read-parts.js";
 
 export interface Target {
   readonly name: string;
@@ -88,11 +87,6 @@ export function startBare(answers: BareAnswers): Promise<Target> {
   return startForked("bare", "bare.js", answers);
 }
 
-/** `name` says which parts they are. */
-export function startReadParts(name: string, options: ReadPartOptions): Promise<Target> {
-  return startForked(name, "read-parts.js", options);
-}
-
 /** Where redis-server is, or null: the peer is then left out. */
 export function redisServer(): string | null {
   const folders = (process.env["PATH"] ?? "").split(":");
@@ -158,15 +152,4 @@ async function stopped(child: ChildProcess): Promise<void> {
   const ended = once(child, "exit");
   child.kill("SIGTERM");
   await ended;
-}
-
-/** A port that was free a moment ago: several verdictd may share one, so it can't be found by trying. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
 }

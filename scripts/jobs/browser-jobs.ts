@@ -75,6 +75,8 @@ async function goTo(page: DrivenPage, hand: DrivenHand, path: string, visit: Sho
     // Who works in a person's window does not leave a page that it is on.
     return visit.shownPath === path ? undefined : page.click(link);
   }
+  // Who works in a person's window does not leave a page that it is on.
+  if (visit.shownPath === path) return hand.lookAbout();
   const hasLink = await page.run(`document.querySelector(${JSON.stringify(link)}) !== null`).catch(() => false);
   if (hasLink !== true) {
     await page.open(url);

@@ -3,15 +3,17 @@ import { missingProgram } from "../live/chromium.js";
 import type { Display } from "../live/display.js";
 import { seededRandom } from "../live/randomness.js";
 import type { AgentTool } from "../live/tools/agents/agent-tools.js";
+import { bareAgent, bareVariants } from "../live/tools/agents/bare-agent.js";
 import { mcpAgents } from "../live/tools/agents/mcp-agents.js";
 import { packageAgents } from "../live/tools/agents/package-agents.js";
 import { chromedriverTool } from "../live/tools/chromedriver.js";
 import { type DrivenTool, packageTools } from "../live/tools/driven-tools.js";
 import { missingTraces } from "../live/traces.js";
-import { doAsAgent, doAttached, formJobs } from "./agent-jobs.js";
+import { type AgentManner, doAsAgent, doAttached, formJobs } from "./agent-jobs.js";
+import { aidedPeople } from "./aided-people.js";
 import { doInBrowser, type Manner } from "./browser-jobs.js";
 import { doWithClient, type HttpClient, httpClients } from "./client-jobs.js";
-import { type JobName, jobNames, jobs } from "./jobs.js";
+import { type JobName, jobNames, jobs, knownForms } from "./jobs.js";
 import { doAsPerson, type Recordings, type Seat } from "./people.js";
 import type { ShopVisit } from "./shop.js";
 
@@ -47,6 +49,9 @@ export interface Cell {
   readonly run: (visit: ShopVisit, ground: Ground) => Promise<void>;
 }
 
+/** Ends the name of a tool that somebody spent an hour on. */
+export const effortMark = ", effort";
+const agentsWithHands = ["@playwright/mcp", "patchright", "Playwright", "Puppeteer", "agent in no list"];
 const runMsMax = 60_000;
 const hardest = ["patchright", "rebrowser-puppeteer", "Playwright, automation hidden"];
 
@@ -105,10 +110,33 @@ function personCell(browser: "chromium" | "firefox", job: JobName, seat: Seat = 
   };
 }
 
-function agentCell(tool: AgentTool, mode: "headless" | "window" | "late", job: JobName): Cell {
+/** People whose forms are filled in without their keys. */
+function aidedCells(): Cell[] {
+  return aidedPeople.flatMap(({ name, browser: other, missing, visit: visitShop, jobs: own }) => {
+    const browser: "chromium" | "firefox" = other ?? "chromium";
+    return own.map(
+      (job): Cell => ({
+        group: "people",
+        tool: `${browser === "chromium" ? "Chromium" : "Firefox"}, ${name}`,
+        mode: "window",
+        job,
+        missing: () => missingProgram(browser, "Xvfb", "xdotool") ?? missingTraces() ?? missing?.() ?? null,
+        run: (visit, { display, recordings, seed }) => {
+          const random = seededRandom(seed + own.indexOf(job));
+          const around = { visit, display: display!, recordings: recordings!, random, job, browser };
+          return inTime(visitShop(around), 2 * runMsMax);
+        },
+      }),
+    );
+  });
+}
+
+type AgentMode = "headless" | "window" | "late";
+
+function agentCell(tool: AgentTool, mode: AgentMode, job: JobName, manner: AgentManner = "documented"): Cell {
   return {
     group: mode === "late" ? "attached" : "agents",
-    tool: tool.name,
+    tool: manner === "effort" ? `${tool.name}${effortMark}` : tool.name,
     mode,
     job,
     missing: () =>
@@ -119,11 +147,29 @@ function agentCell(tool: AgentTool, mode: "headless" | "window" | "late", job: J
       const random = seededRandom(seed + jobNames.indexOf(job));
       const done =
         mode === "late"
-          ? doAttached(tool, job, visit, display!, recordings!, random)
-          : doAsAgent(tool, job, visit, mode === "window" ? display : null, random);
+          ? doAttached(tool, job, visit, display!, recordings!, random, manner)
+          : doAsAgent(tool, job, visit, mode === "window" ? display : null, random, manner);
       return inTime(done, 2 * runMsMax);
     },
   };
+}
+
+/** Every agent in each of its modes, with forms that were kept aside: `delivery` at once, `account` with the seconds that a model takes before each step. */
+function knownFormCells(): Cell[] {
+  return [...mcpAgents, ...packageAgents, bareAgent, ...bareVariants].flatMap((tool) => {
+    const modes = [...tool.modes, ...(tool.attach === null ? [] : (["late"] as const))];
+    return modes.flatMap((mode) => knownForms.map((job) => agentCell(tool, mode, job)));
+  });
+}
+
+/** Agents that have pointer and keys of their own, after an hour of effort, in windows, with the forms that were kept aside. */
+function agentEffortCells(): Cell[] {
+  return [...mcpAgents, ...packageAgents, bareAgent]
+    .filter(({ name }) => agentsWithHands.includes(name))
+    .flatMap((tool) => {
+      const modes: AgentMode[] = [...tool.modes.filter((mode) => mode === "window"), "late"];
+      return modes.flatMap((mode) => knownForms.map((job) => agentCell(tool, mode, job, "effort")));
+    });
 }
 
 /** Every agent in each of its modes, attached late too, with the jobs that have a form by turns. */
@@ -163,5 +209,15 @@ export function cellsOf(jobsEach: number): Cell[] {
   const elsewhere = (["kiosk", "VNC"] as const).flatMap((seat) =>
     formJobs.map((job) => personCell("chromium", job, seat)),
   );
-  return [...people, ...elsewhere, ...documented, ...effort, ...clients, ...agentCells(jobsEach)];
+  return [
+    ...people,
+    ...elsewhere,
+    ...aidedCells(),
+    ...documented,
+    ...effort,
+    ...clients,
+    ...agentCells(jobsEach),
+    ...knownFormCells(),
+    ...agentEffortCells(),
+  ];
 }

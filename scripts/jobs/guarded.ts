@@ -1,7 +1,6 @@
 /** verdictd before the shop: a server of its own with one set of rules, and the middleware as the documentation recommends it. */
-import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { KnownAgent } from "../../src/contract/agents.js";
+import type { KnownAgent } from "../../src/contract/bots/agents.js";
 import type { Visit } from "../../src/middleware/guard.js";
 import { startDemoServer } from "../live/demo-server.js";
 import type { Gate, OpenVisit } from "./shop.js";
@@ -56,19 +55,13 @@ export interface Guarded {
   stop(): Promise<void>;
 }
 
-/**
- * Starts verdictd of the build in `dist`. One from before tokens and visits has no options for them, and no fields: `isBefore` leaves out what
- * it does not know.
- */
-export function startGuarded(dist: string, set: RuleSetName, isBefore: boolean): Promise<Guarded> {
-  const bundle = join(dist, "program/verdictd.js");
-  const program = existsSync(bundle) ? bundle : join(dist, "src/cli/main.js");
-  return startDemoServer(program, startMsMax, async (server) => {
+/** Starts verdictd of the build in `dist`. */
+export function startGuarded(dist: string, set: RuleSetName): Promise<Guarded> {
+  return startDemoServer(join(dist, "program/verdictd.js"), startMsMax, async (server) => {
     const { origin, project, accountToken, siteKey, privateKey, configure, stop } = server;
     await configure("PUT", "challenge", { enabled: true });
     await configure("PUT", "request-scoring", { enabled: true });
-    const known = ruleSets[set].filter(({ expression }) => !isBefore || !/visit_|cookie_kept/.test(expression));
-    for (const [index, { expression, action }] of known.entries()) {
+    for (const [index, { expression, action }] of ruleSets[set].entries()) {
       await configure("POST", "rules", { name: `${set}${index}`, expression, action, sort_order: index - 20 });
     }
     const middleware = (await import(
@@ -79,10 +72,6 @@ export function startGuarded(dist: string, set: RuleSetName, isBefore: boolean):
       script: `<script async src="/sdk.js" data-site-key="${siteKey}"></script>`,
       install(app, visitOf) {
         const byAddress = new Map<string, OpenVisit>();
-        const newer = {
-          issueToken: true,
-          waitForReport: ({ method }: { readonly method: string }) => (method === "POST" ? 400 : 0),
-        };
         app.use(
           middleware.verdictd({
             // One machine runs all of it: a verdict that comes late is no verdict, and would be the machine's result.
@@ -90,7 +79,8 @@ export function startGuarded(dist: string, set: RuleSetName, isBefore: boolean):
             requests: true,
             challenge: "verdictd",
             siteKey: siteKey,
-            ...(isBefore ? { skipStatic: true } : newer),
+            issueToken: true,
+            waitForReport: ({ method }: { readonly method: string }) => (method === "POST" ? 400 : 0),
             clientIp: (req) => {
               const visit = visitOf(req);
               if (visit === null) return undefined;

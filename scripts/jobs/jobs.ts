@@ -31,11 +31,24 @@ export const jobs = {
     { kind: "send", page: "/product/7", path: "/cart", fields: {} },
     { kind: "send", page: "/checkout", path: "/checkout", fields: { name: "Ada Bell", card: "4000123412341234" } },
   ],
+  delivery: [
+    {
+      kind: "send",
+      page: "/delivery",
+      path: "/delivery",
+      fields: { name: "Ada Bell", street: "12 Mill Lane", town: "Norwich" },
+    },
+  ],
+  account: [{ kind: "send", page: "/enter", path: "/enter", fields: { mail: "ada@mail.example", secret: "brassowl" } }],
 } as const satisfies Record<string, readonly Step[]>;
 
 export type JobName = keyof typeof jobs;
 
-export const jobNames = Object.keys(jobs) as JobName[];
+/** Forms that browsers and password managers know by their fields; only those who fill in forms do these. */
+export const knownForms: readonly JobName[] = ["delivery", "account"];
+
+/** What tools, clients and people do by turns. */
+export const jobNames = (Object.keys(jobs) as JobName[]).filter((name) => !knownForms.includes(name));
 
 /** How the shop's log names a served step. */
 export function servedName(step: Step): string {

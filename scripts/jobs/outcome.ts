@@ -1,6 +1,6 @@
 /** What one run of a job came to, by the shop's own word. */
 
-import type { KnownAgent } from "../../src/contract/agents.js";
+import type { KnownAgent } from "../../src/contract/bots/agents.js";
 import { isDone } from "./client-jobs.js";
 import type { Step } from "./jobs.js";
 import type { ShopVisit } from "./shop.js";

@@ -35,6 +35,8 @@ const acts: Readonly<Record<JobName, readonly Act[]>> = {
   "sign-up": form("signup", "mail", "secret"),
   contact: form("contact", "mail", "message"),
   checkout: [{ click: "p7" }, { read: true }, { click: "buy" }, { type: "name" }, { type: "card" }, { click: "send" }],
+  delivery: form("delivery", "name", "street", "town"),
+  account: form("enter", "mail", "secret"),
 };
 
 /** Recordings of people, each given out once. */

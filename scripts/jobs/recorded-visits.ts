@@ -5,8 +5,10 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gunzipSync, gzipSync } from "node:zlib";
-import type { IngestEvent } from "../../src/contract/events.js";
-import { batchHeaders, headerFactsOf, requestFactsOf } from "../../src/contract/header-facts.js";
+import type { IngestEvent } from "../../src/contract/events/events.js";
+import { spreadEvents } from "../../src/contract/events/packed-clicks.js";
+import { pointsOf } from "../../src/contract/events/packed-points.js";
+import { batchHeaders, headerFactsOf, requestFactsOf } from "../../src/contract/evidence/header-facts.js";
 import { foldBatch } from "../../src/engines/fold-batch.js";
 import { newFeatures, type SessionFeatures } from "../../src/engines/session-features.js";
 import { alone } from "../../test/engines/sessions.js";
@@ -56,6 +58,12 @@ export function addRecordedVisits(file: string, visits: readonly RecordedVisit[]
 
 const ip = "198.51.100.7";
 
+/** As ingest hands it on. */
+function unpacked(event: IngestEvent): IngestEvent {
+  const { packed_points: packed, ...payload } = event.payload;
+  return packed === undefined ? event : { ...event, payload: { ...payload, points: [...pointsOf(event.payload)] } };
+}
+
 /** What a session knows of the visit, and what its last request said. */
 export function foldRecordedVisit({ reports }: RecordedVisit): {
   readonly features: SessionFeatures;
@@ -66,7 +74,7 @@ export function foldRecordedVisit({ reports }: RecordedVisit): {
   for (const { headers, events } of reports) {
     if (headers !== undefined) lines = headerFactsOf((position) => headers[batchHeaders[position]!.name] ?? "");
     const nowMs = Date.parse(events.at(-1)!.received_at) + 20;
-    foldBatch(features, [...events], requestFactsOf(lines, nowMs, ip), alone);
+    foldBatch(features, spreadEvents(events).map(unpacked), requestFactsOf(lines, nowMs, ip), alone);
   }
   return { features, last: { ip, userAgent: lines.userAgent, path: "/", host: "shop.example" } };
 }

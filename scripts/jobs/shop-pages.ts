@@ -39,10 +39,10 @@ export interface PageHead {
 
 function page(title: string, body: string, { script, tellsPlaces }: PageHead): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title><link rel="icon" href="data:,">
-<link rel="stylesheet" href="/style.css">${script}</head><body><h1>${title}</h1>
+<link rel="stylesheet" href="/style.css">${script}</head><body><h1 id="title">${title}</h1>
 <nav><a id="home" href="/">Home</a><a id="catalogue" href="/catalogue?page=1">Catalogue</a><a id="search" href="/search">Search</a>
 <a id="login" href="/login">Log in</a><a id="signup" href="/signup">Sign up</a><a id="contact" href="/contact">Contact</a>
-<a id="checkout" href="/checkout">Checkout</a></nav>
+<a id="checkout" href="/checkout">Checkout</a><a id="delivery" href="/delivery">Delivery</a><a id="enter" href="/enter">Account</a></nav>
 ${body}${tellsPlaces ? `<script>{ ${placeScript} }</script>` : ""}</body></html>`;
 }
 
@@ -52,7 +52,10 @@ const product = (number: number) =>
 const numbersFrom = (first: number) =>
   Array.from({ length: productsPerPage }, (_, index) => first + index).filter((number) => number <= productCount);
 
-const field = (name: string) => `<label>${name} <input id="${name}" name="${name}" autocomplete="off"></label>`;
+const field = (name: string) => {
+  const [id, type = "text", known = "off"] = name.split(" ");
+  return `<label>${id} <input id="${id}" name="${id}" type="${type}" autocomplete="${known}"></label>`;
+};
 const form = (path: string, fields: readonly string[], button: string, id = "send") =>
   `<form method="post" action="${path}">${fields.map(field).join("")}<button id="${id}">${button}</button></form>`;
 
@@ -91,6 +94,14 @@ export function shopPage(path: string, query: URLSearchParams, head: PageHead): 
       return page("Contact", form("/contact", ["mail", "message"], "Send"), head);
     case "/checkout":
       return page("Checkout", form("/checkout", ["name", "card"], "Order"), head);
+    case "/delivery":
+      return page(
+        "Delivery",
+        form("/delivery", ["name text name", "street text street-address", "town text address-level2"], "Deliver"),
+        head,
+      );
+    case "/enter":
+      return page("Account", form("/enter", ["mail text username", "secret password current-password"], "Enter"), head);
     case "/thanks":
       return page("Thank you", "<p>We have it.</p>", head);
     default:
@@ -99,4 +110,12 @@ export function shopPage(path: string, query: URLSearchParams, head: PageHead): 
 }
 
 /** Paths to which the shop's forms are posted. */
-export const postPaths: readonly string[] = ["/cart", "/login", "/signup", "/contact", "/checkout"];
+export const postPaths: readonly string[] = [
+  "/cart",
+  "/login",
+  "/signup",
+  "/contact",
+  "/checkout",
+  "/delivery",
+  "/enter",
+];

@@ -5,8 +5,8 @@
 import { request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import express, { type Request, type Response } from "express";
-import { batchHeaders } from "../../src/contract/header-facts.js";
-import type { Band } from "../../src/contract/verdict.js";
+import { batchHeaders } from "../../src/contract/evidence/header-facts.js";
+import type { Band } from "../../src/contract/verdicts/verdict.js";
 import type { PagePlace } from "../live/site.js";
 import { Waiters } from "../live/waiters.js";
 import { postPaths, shopPage, stylesheet } from "./shop-pages.js";

@@ -1,5 +1,5 @@
 /** A visitor that passes verdictd's challenge and then acts: the clearance has to end with the batch that shows what it is. */
-import type { Band, Verdict } from "../../src/contract/verdict.js";
+import type { Band, Verdict } from "../../src/contract/verdicts/verdict.js";
 import type { DrivenPage } from "./driven-page.js";
 import type { CrossSessionCounts } from "./measurement.js";
 import { pause } from "./pause.js";

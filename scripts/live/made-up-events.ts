@@ -2,7 +2,7 @@
  * Events as somebody makes them up who has read the API and never opened a browser: plausible kinds and numbers at random. What
  * the plain HTTP clients of the measurement post.
  */
-import type { EventPayload, EventType, IngestEvent, PointRow, StrokeRow } from "../../src/contract/events.js";
+import type { EventPayload, EventType, IngestEvent, PointRow, StrokeRow } from "../../src/contract/events/events.js";
 import { between, integerBetween, type Random } from "./randomness.js";
 
 /** How a made-up path goes: to random neighbours, along a smooth curve with a little noise, or from anywhere to anywhere. */

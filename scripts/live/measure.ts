@@ -1,5 +1,5 @@
 /** Carries out cases: opens a visit, lets the tool make it, reads the session's verdict as a customer's backend would. */
-import { hashText } from "../../src/contract/hashes.js";
+import { hashText } from "../../src/contract/values/hashes.js";
 import type { Display } from "./display.js";
 import type { LiveCase, Outcome } from "./measurement.js";
 import { seededRandom } from "./randomness.js";

@@ -1,5 +1,5 @@
 /** The words of the live measurement: goals, cases, and what one visit came to. */
-import type { Band, Verdict } from "../../src/contract/verdict.js";
+import type { Band, Verdict } from "../../src/contract/verdicts/verdict.js";
 import type { Display } from "./display.js";
 import type { Random } from "./randomness.js";
 import type { ShownDetection } from "./service.js";

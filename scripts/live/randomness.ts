@@ -1,4 +1,4 @@
-/** Seeded randomness of the live measurement, so that a run can be repeated: targets, pauses and curves come from here. */
+/** Seeded randomness, so that a run can be repeated: targets, pauses and curves of the live measurement, and what tests make up. */
 
 /** A source of randomness: numbers from 0 (inclusive) to 1 (exclusive). */
 export type Random = () => number;

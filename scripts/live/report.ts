@@ -1,7 +1,7 @@
 /** What the live measurement prints: a table per goal, a row per tool and behaviour, never a pooled figure. Pure. */
-import type { Band } from "../../src/contract/verdict.js";
+import type { Band } from "../../src/contract/verdicts/verdict.js";
+import { wilsonInterval } from "../wilson.js";
 import { type Goal, type GoalName, goals, type LiveCase, type Outcome } from "./measurement.js";
-import { wilsonInterval } from "./wilson.js";
 
 /** A row: a case with its outcomes, or why there are none. */
 export interface Row {

@@ -4,7 +4,7 @@
  */
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Verdict } from "../../src/contract/verdict.js";
+import type { Verdict } from "../../src/contract/verdicts/verdict.js";
 import { startDemoServer } from "./demo-server.js";
 
 const dist = resolve(dirname(fileURLToPath(import.meta.url)), "../..");

@@ -5,7 +5,7 @@
  */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { IngestBatch } from "../../src/contract/events.js";
+import type { IngestBatch } from "../../src/contract/events/events.js";
 import { sitePage } from "./site-page.js";
 import { Waiters } from "./waiters.js";
 

@@ -1,6 +1,6 @@
 /** Says which agent a mark is of. Built from one list and thrown away with it; holds no state. */
-import { type AgentMarkCatalogue, agentMarkText } from "../contract/agent-marks.js";
-import type { KnownAgent } from "../contract/agents.js";
+import { type AgentMarkCatalogue, agentMarkText, type RetiredAgentMark } from "../contract/bots/agent-marks.js";
+import type { KnownAgent } from "../contract/bots/agents.js";
 
 /** Look-ups by mark in one list. */
 interface AgentMarks {
@@ -11,10 +11,13 @@ interface AgentMarks {
   of(marks: string): KnownAgent | undefined;
 }
 
-/** Pure; `catalogue` is a checked one. */
-export function createAgentMarks({ entries }: AgentMarkCatalogue): AgentMarks {
+/** Pure; `catalogue` is a checked one. `retired` is what was in it before: sessions that it named keep their agent. */
+export function createAgentMarks(
+  { entries }: AgentMarkCatalogue,
+  retired: readonly RetiredAgentMark[] = [],
+): AgentMarks {
   const agents = new Map(
-    entries.map((entry) => {
+    [...retired, ...entries].map((entry) => {
       const { name, category } = entry;
       return [agentMarkText(entry), Object.freeze({ name, category, certainty: "marked" } as const)] as const;
     }),

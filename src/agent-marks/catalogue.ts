@@ -8,8 +8,9 @@ import {
   agentMarkKinds,
   agentMarkQuestions,
   agentMarkText,
-} from "../contract/agent-marks.js";
-import { botCategories } from "../contract/bot-categories.js";
+} from "../contract/bots/agent-marks.js";
+import { unknownAgent } from "../contract/bots/agents.js";
+import { botCategories } from "../contract/bots/bot-categories.js";
 import {
   type CatalogueFault,
   catalogueHead,
@@ -17,16 +18,17 @@ import {
   isCatalogueFault,
   isLine,
   isRecord,
-} from "../contract/catalogue-file.js";
+} from "../contract/bots/catalogue-file.js";
 import { limits } from "../limits.js";
 // Only for the compiler, which then copies the file beside the compiled module; it is read below, when it is asked for.
 import type shippedFile from "./catalogue.json";
 
 /**
- * The list with exact repeats dropped, or the first fault found: one bad entry refuses the whole list, and so does a list that is too long for browsers
- * (`limits.agentMarkGzipBytesMax`). Unknown keys are ignored. An empty list is fine: then nobody is known by marks.
+ * The list, or the first fault found: one bad entry refuses the whole list, and so does a list that is too long for browsers
+ * (`limits.agentMarkGzipBytesMax`). Unknown keys are ignored. An empty list is fine: then nobody is known by marks. A `stored` list may have entries that
+ * earlier builds took though they meet nothing.
  */
-export function checkAgentMarks(value: unknown): AgentMarkCatalogue | CatalogueFault {
+export function checkAgentMarks(value: unknown, from: "file" | "stored" = "file"): AgentMarkCatalogue | CatalogueFault {
   const head = catalogueHead(value, limits.agentMarkEntriesMax);
   if (isCatalogueFault(head)) return head;
   const byMark = new Map<string, { readonly entry: AgentMarkEntry; readonly at: string }>();
@@ -34,12 +36,15 @@ export function checkAgentMarks(value: unknown): AgentMarkCatalogue | CatalogueF
     const at = `entries[${index}]`;
     const entry = checkEntry(each, at);
     if (isCatalogueFault(entry)) return entry;
+    const vain = from === "file" ? vainEntry(entry, at) : null;
+    if (vain !== null) return vain;
     const mark = agentMarkText(entry);
     const held = byMark.get(mark);
-    if (held !== undefined && held.entry.name !== entry.name) {
-      return fault(`${at}.value`, `${JSON.stringify(entry.value)} is that of ${held.at} too, which is another agent`);
+    if (held !== undefined) {
+      const whose = held.entry.name === entry.name ? "" : ", which is another agent";
+      return fault(`${at}.value`, `${JSON.stringify(entry.value)} is that of ${held.at} too${whose}`);
     }
-    if (held === undefined) byMark.set(mark, { entry, at });
+    byMark.set(mark, { entry, at });
   }
   const entries = [...byMark.values()].map(({ entry }) => entry);
   const bytes = gzipSync(JSON.stringify(agentMarkQuestions(entries)), { level: 9 }).length;
@@ -52,12 +57,27 @@ export function checkAgentMarks(value: unknown): AgentMarkCatalogue | CatalogueF
   return { version: head.version, entries };
 }
 
-/** The list that comes with verdictd. Reads and checks the file: about 1 ms. */
+/** The list with these entries added, which win over entries of the same mark; under the version of what was added. Not checked. */
+export function mergeAgentMarks(current: AgentMarkCatalogue, added: AgentMarkCatalogue): AgentMarkCatalogue {
+  const marks = new Set(added.entries.map(agentMarkText));
+  const kept = current.entries.filter((entry) => !marks.has(agentMarkText(entry)));
+  return { version: added.version, entries: [...kept, ...added.entries] };
+}
+
+/** What is wrong with the stored marks that were taken out of the list, or null. */
+export function retiredAgentMarksFault(value: unknown): string | null {
+  if (!Array.isArray(value) || value.length > limits.agentMarksRetiredMax) return "is no list of retired marks";
+  for (const [index, mark] of value.entries()) {
+    const entry = checkEntry(isRecord(mark) ? { ...mark, operator: "-", source: "-" } : mark, `[${index}]`);
+    if (isCatalogueFault(entry)) return entry.message;
+  }
+  return null;
+}
+
+/** The list that comes with verdictd. Reads the file, which a test holds to the check. */
 export function shippedAgentMarks(): AgentMarkCatalogue {
   const file: typeof shippedFile = JSON.parse(readAsset("src/agent-marks/catalogue.json").toString("utf8"));
-  const checked = checkAgentMarks(file);
-  if (isCatalogueFault(checked)) throw new Error(`the shipped list of marks is broken: ${checked.message}`);
-  return checked;
+  return file as AgentMarkCatalogue;
 }
 
 function checkEntry(entry: unknown, at: string): AgentMarkEntry | CatalogueFault {
@@ -85,6 +105,17 @@ function checkEntry(entry: unknown, at: string): AgentMarkEntry | CatalogueFault
     value: value as string,
     source: source as string,
   };
+}
+
+/** What is well formed and yet can't be meant: a mark that no page has, and the name of those of whom no name is known. */
+function vainEntry({ name, kind, value }: AgentMarkEntry, at: string): CatalogueFault | null {
+  if (name.toLowerCase() === unknownAgent.name) {
+    return fault(`${at}.name`, `must be another than ${unknownAgent.name}, which is who is known by behavior alone`);
+  }
+  if ((kind === "element" || kind === "stylesheet") && /^#|[[\]]/.test(value)) {
+    return fault(`${at}.value`, "must be an id as the page has it, without # and no selector");
+  }
+  return kind === "global" && /^window[.[]/.test(value) ? fault(`${at}.value`, "must be without window.") : null;
 }
 
 const expectedValue =

@@ -1,5 +1,5 @@
 /** Counts of matching verdicts by minute, for alerts with an expression: a day of them. */
-import { minuteMs } from "../contract/durations.js";
+import { minuteMs } from "../contract/values/durations.js";
 import type { AlertMatches } from "./alert-matcher.js";
 
 /** The longest range of an alert. */

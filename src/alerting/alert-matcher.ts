@@ -1,6 +1,6 @@
 /** Counts, on the path of each computed verdict, how many match the expressions of a project's alerts. A project without such alerts costs a look-up. */
-import type { AlertSubject } from "../contract/alerts.js";
-import type { VerdictSubject } from "../contract/verdict.js";
+import type { AlertSubject } from "../contract/incidents/alerts.js";
+import type { VerdictSubject } from "../contract/verdicts/verdict.js";
 import type { Predicate } from "../rules/compile.js";
 import { compileRule } from "../rules/compile-rule.js";
 import { isRuleFault } from "../rules/fault.js";

@@ -1,7 +1,8 @@
 /** Tells when a draft of an alert would have fired: from stored incidents, or from stored sessions by the time of their first contact and samples of requests. */
-import type { AlertWhen, WhenCount } from "../contract/alerts.js";
-import { minuteMs } from "../contract/durations.js";
-import type { Project } from "../contract/entities.js";
+
+import type { Project } from "../contract/configuration/entities.js";
+import type { AlertWhen, WhenCount } from "../contract/incidents/alerts.js";
+import { minuteMs } from "../contract/values/durations.js";
 import { limits } from "../limits.js";
 import type { Slices } from "../runtime/long-work.js";
 import type { Store } from "../store/store.js";

@@ -3,10 +3,11 @@
  * deliveries sent. On a cluster the nodes tell each other of each minute, so that each counts the whole traffic; one of them at a time, which has the
  * lease, stores incidents and fires alerts. `start` once, `close` at the end.
  */
-import type { Alert, Delivery } from "../contract/alerts.js";
-import { minuteMs } from "../contract/durations.js";
-import type { Project } from "../contract/entities.js";
-import type { Incident } from "../contract/incidents.js";
+
+import type { Project } from "../contract/configuration/entities.js";
+import type { Alert, Delivery, WhenCount } from "../contract/incidents/alerts.js";
+import type { Incident } from "../contract/incidents/incidents.js";
+import { minuteMs } from "../contract/values/durations.js";
 import { IncidentDetector, type ProjectMinute } from "../incidents/detector.js";
 import { limits } from "../limits.js";
 import { LongWork } from "../runtime/long-work.js";
@@ -27,6 +28,9 @@ export interface AlertingObserver {
   onDelivery(delivery: Delivery): void;
 }
 
+/** What an alert counted, as an address of the console's page Explore names it. */
+export type CountedLink = Readonly<Record<string, string>>;
+
 /** What the node needs. */
 interface AlertingParts {
   readonly store: Store;
@@ -36,8 +40,8 @@ interface AlertingParts {
   readonly now: () => number;
   readonly observer: AlertingObserver;
   readonly onFailure: (error: unknown, what: string) => void;
-  /** The address of the console's page of a project. */
-  readonly linkOf: (projectId: number) => string;
+  /** The address of the console's page of a project: of what an alert counted, or its overview. */
+  readonly linkOf: (projectId: number, counted?: CountedLink) => string;
   /** Reports of this thread. */
   readonly ownReport: () => ThreadReport;
 }
@@ -213,13 +217,19 @@ export class AlertingNode {
         ...(incident !== null && { incident: incidentView(incident, now()) }),
         ...(count !== null && { count }),
         expression: incident?.expression ?? ("incident" in when ? "" : when.expression),
-        link: linkOf(projectId),
+        link: linkOf(projectId, "incident" in when ? undefined : countedLink(when, at)),
       }),
     );
     if (!isFired) return;
     observer.onAlert(alert, incident, count);
     void sender.look();
   }
+}
+
+/** The requests that were counted until `at`: where sessions count too, those without one. */
+function countedLink({ expression, minutes, subject = "all" }: WhenCount, at: string): CountedLink {
+  const from = new Date(Date.parse(at) - (minutes + 1) * minuteMs).toISOString();
+  return { q: expression, ...(subject !== "session" && { of: "requests" }), from, to: at };
 }
 
 function minuteOf(atMs: number): number {

@@ -1,6 +1,6 @@
 /** The rows of the table `alerting` by their types. Writes belong into a transaction of the control plane. */
-import type { Alert, Channel, Delivery } from "../contract/alerts.js";
-import type { Incident } from "../contract/incidents.js";
+import type { Alert, Channel, Delivery } from "../contract/incidents/alerts.js";
+import type { Incident } from "../contract/incidents/incidents.js";
 import { type AlertingKey, alertingKinds } from "../store/keys.js";
 import type { Store } from "../store/store.js";
 

@@ -1,7 +1,8 @@
 /** The alerts of a project, and what happens when one fires: a delivery to each of its channels is stored, once in ten minutes at most. */
-import type { Alert, AlertBody, AlertChangeBody, AlertWhen, Channel, Delivery } from "../contract/alerts.js";
-import type { AuditValues } from "../contract/audit.js";
-import { type Audited, audited, changeAudited } from "../control-plane/audit.js";
+
+import type { AuditValues } from "../contract/configuration/audit.js";
+import type { Alert, AlertBody, AlertChangeBody, AlertWhen, Channel, Delivery } from "../contract/incidents/alerts.js";
+import { type Audited, audited, changeAudited } from "../control-plane/logs/audit.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { compileRule } from "../rules/compile-rule.js";

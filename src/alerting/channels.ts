@@ -1,7 +1,7 @@
 /** The channels of a project, by which its alerts are told. URL and secret are told once, when a channel is created. */
 import { randomBytes } from "node:crypto";
-import type { Channel, ChannelBody, Delivery } from "../contract/alerts.js";
-import { audited, changeAudited } from "../control-plane/audit.js";
+import type { Channel, ChannelBody, Delivery } from "../contract/incidents/alerts.js";
+import { audited, changeAudited } from "../control-plane/logs/audit.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { nextId, type Store } from "../store/store.js";
@@ -40,14 +40,18 @@ export class Channels {
     return deliveriesOf(this.#store, projectId, id);
   }
 
-  /** Refuses `invalidPayload` for a URL that alerts are not sent to, and for one channel too many. A host without an address is tried when it is used. */
+  /** Refuses `invalidPayload` for a URL that alerts are not sent to, and for one channel too many. A host without an address is tried when it is used, by https. */
   async create(project: OwnedProject, { kind, url: text, secret }: ChannelBody): Promise<Channel | Refusal> {
     const url = receiverUrl(text, this.#arePrivateAllowed);
-    if ("fault" in url) return refuse("invalidPayload", `url ${url.fault}`);
+    if ("fault" in url) return refuse("invalidPayload", `the URL ${url.fault}`);
     if (kind === "slack" && secret !== undefined)
       return refuse("invalidPayload", "secret is for channels of kind webhook");
     const receiver = await resolveReceiver(url, this.#arePrivateAllowed);
-    if ("fault" in receiver && receiver.isUnknown !== true) return refuse("invalidPayload", `url ${receiver.fault}`);
+    if ("fault" in receiver) {
+      if (receiver.isUnknown !== true) return refuse("invalidPayload", `the URL ${receiver.fault}`);
+      // Whether it is one that http may lead to is not known.
+      if (url.protocol !== "https:") return refuse("invalidPayload", `the URL ${receiver.fault}: ${onlyHttps}`);
+    }
     return changeAudited(this.#store, this.#now, () => {
       if (this.list(project.id).length >= limits.channelsPerProjectMax) {
         return refuse("invalidPayload", `a project has at most ${limits.channelsPerProjectMax} channels`);
@@ -90,6 +94,8 @@ export class Channels {
     });
   }
 }
+
+const onlyHttps = "it must begin with https://, since http is for private and loopback addresses alone";
 
 /** The refusal for a channel that the project does not have. */
 export const missingChannel = refuse("notFound", "the project has no such channel");

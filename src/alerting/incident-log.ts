@@ -1,8 +1,9 @@
 /** The incidents of all projects as they are stored: written by the detector of each node, read and muted by people. */
-import { hourMs, minuteMs } from "../contract/durations.js";
-import type { Incident, IncidentCounts } from "../contract/incidents.js";
-import { audited, changeAudited } from "../control-plane/audit.js";
-import { decodeIdCursor, encodeIdCursor, type LogPage } from "../control-plane/cursor.js";
+
+import type { Incident, IncidentCounts } from "../contract/incidents/incidents.js";
+import { hourMs, minuteMs } from "../contract/values/durations.js";
+import { audited, changeAudited } from "../control-plane/logs/audit.js";
+import { decodeIdCursor, encodeIdCursor, type LogPage } from "../control-plane/logs/cursor.js";
 import { type Refusal, refuse } from "../errors.js";
 import { nameOf } from "../incidents/description.js";
 import type { ProjectMinute } from "../incidents/detector.js";

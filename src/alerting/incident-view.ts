@@ -1,5 +1,5 @@
 /** An incident as the API and alerts show it. */
-import type { Incident, IncidentAnswer } from "../contract/incidents.js";
+import type { Incident, IncidentAnswer } from "../contract/incidents/incidents.js";
 
 /** The stored incident in the form of the API. */
 export function incidentView(incident: Incident, nowMs: number): IncidentAnswer {

@@ -1,6 +1,6 @@
 /** What channels are sent: a webhook's JSON, and the text of Slack. */
-import type { Channel } from "../contract/alerts.js";
-import type { IncidentAnswer } from "../contract/incidents.js";
+import type { Channel } from "../contract/incidents/alerts.js";
+import type { IncidentAnswer } from "../contract/incidents/incidents.js";
 
 /** What an alert tells. */
 interface AlertMessage {

@@ -35,12 +35,7 @@ export async function sendWebhook(message: Message): Promise<Sent> {
   const url = receiverUrl(message.url, message.arePrivateAllowed);
   if ("fault" in url) return failed(`the URL ${url.fault}`);
   const signal = AbortSignal.timeout(limits.alertSendMs);
-  const inTime = new Promise<{ readonly fault: string }>((resolve) => {
-    signal.addEventListener("abort", () => resolve({ fault: "has a host that no name server told of in time" }), {
-      once: true,
-    });
-  });
-  const receiver = await Promise.race([resolveReceiver(url, message.arePrivateAllowed), inTime]);
+  const receiver = await resolveReceiver(url, message.arePrivateAllowed, signal);
   if ("fault" in receiver) return failed(`the URL ${receiver.fault}`);
   return post(url, receiver, message, signal);
 }
@@ -84,14 +79,29 @@ function post(
       resolve({ isDelivered, status, error: isDelivered ? null : reason });
     });
     request.on("error", (error: NodeJS.ErrnoException) => {
-      resolve(
-        failed(
-          signal.aborted ? `no answer within ${limits.alertSendMs / 1000} s` : (error.code ?? "could not be sent"),
-        ),
-      );
+      resolve(failed(signal.aborted ? `no answer within ${limits.alertSendMs / 1000} s` : failureOf(error)));
     });
     request.end(body);
   });
+}
+
+/** What went wrong, by the codes of Node.js and OpenSSL; those that are not listed say little, and are told as they are. */
+const failures: readonly (readonly [codes: RegExp, text: string])[] = [
+  [/^ECONNREFUSED$/, "refused the connection"],
+  [/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, "closed the connection before it answered"],
+  [/^(?:EPROTO|ERR_SSL_\w+)$/, "does not speak TLS, which https needs"],
+  [/^(?:EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, "can't be reached from here"],
+  [/^ETIMEDOUT$/, "did not answer in time"],
+  [/^CERT_HAS_EXPIRED$/, "has a certificate that has expired"],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, "has a certificate for another host"],
+  [/CERT|SIGNATURE|ISSUER/, "has a certificate that this server does not trust"],
+  [/^HPE_/, "does not answer in HTTP"],
+];
+
+function failureOf({ code }: NodeJS.ErrnoException): string {
+  if (code === undefined) return "it could not be sent";
+  const known = failures.find(([codes]) => codes.test(code));
+  return known === undefined ? `it could not be sent (${code})` : `the receiver ${known[1]} (${code})`;
 }
 
 function failed(error: string): Sent {

@@ -2,7 +2,7 @@
  * Sends stored deliveries. Each is claimed in the store before it is sent, so that of several nodes or processes one sends it; a sender that dies leaves
  * it to the next, so it is sent at least once. Answers are not kept.
  */
-import type { Channel, Delivery } from "../contract/alerts.js";
+import type { Channel, Delivery } from "../contract/incidents/alerts.js";
 import { limits } from "../limits.js";
 import { recordControlPlane } from "../store/control-plane-changes.js";
 import type { Store } from "../store/store.js";

@@ -1,6 +1,6 @@
 /** Token abilities, the roles that cap them, and what a route's `needs` come to for a token. */
-import type { Ability, TokenNeed } from "../contract/access.js";
-import type { Role } from "../contract/entities.js";
+import type { Ability, TokenNeed } from "../contract/api/access.js";
+import type { Role } from "../contract/configuration/entities.js";
 
 const everything: readonly Ability[] = ["projects:read", "projects:write", "content:read", "content:write"];
 

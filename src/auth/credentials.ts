@@ -4,8 +4,8 @@
  */
 
 import { LRUCache } from "lru-cache";
-import type { Account, AccountToken, KeyKind, Membership, Project, User } from "../contract/entities.js";
-import { testOutcomeOf } from "../contract/test-keys.js";
+import type { Account, AccountToken, KeyKind, Membership, Project, User } from "../contract/configuration/entities.js";
+import { testOutcomeOf } from "../contract/configuration/test-keys.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { readRevision, type Store } from "../store/store.js";

@@ -2,7 +2,7 @@
  * Which sessions asked for a challenge recently, and how many batches of each are under way: those are scored whatever the load is, since a pass is
  * decided by them. In memory that all HTTP threads of a process share, of a fixed size: a later session takes the slot of an earlier one.
  */
-import { decodeSessionTokenInto, tokenBytes } from "../contract/session-token.js";
+import { decodeSessionTokenInto, tokenBytes } from "../contract/sessions/session-token.js";
 import { limits } from "../limits.js";
 
 /** A power of two: 256 KiB. */

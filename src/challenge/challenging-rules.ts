@@ -5,8 +5,8 @@
  * counts for no rule.
  */
 import { createHash } from "node:crypto";
-import { decodeSessionTokenInto, tokenBytes } from "../contract/session-token.js";
-import { type Band, bands } from "../contract/verdict.js";
+import { decodeSessionTokenInto, tokenBytes } from "../contract/sessions/session-token.js";
+import { type Band, bands } from "../contract/verdicts/verdict.js";
 import { limits } from "../limits.js";
 
 /** A power of two: 448 KiB. */

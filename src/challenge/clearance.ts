@@ -1,7 +1,7 @@
 /** Whether a passed challenge still holds, and for whom. Pure. */
 import { createHash } from "node:crypto";
-import { type ChallengeSettings, type Clearance, defaultClearanceNetworks } from "../contract/challenge.js";
-import type { Band } from "../contract/verdict.js";
+import { type ChallengeSettings, type Clearance, defaultClearanceNetworks } from "../contract/verdicts/challenge.js";
+import type { Band } from "../contract/verdicts/verdict.js";
 import { parseAddressWords } from "../net/parsed-address.js";
 
 /** Worst first. A session that is not scored yet, or a verified bot, is no worse than a person. */

@@ -1,6 +1,6 @@
 /** How much work a challenge is for a session. Pure. */
-import type { ChallengeDifficulty } from "../contract/challenge.js";
-import type { Band } from "../contract/verdict.js";
+import type { ChallengeDifficulty } from "../contract/verdicts/challenge.js";
+import type { Band } from "../contract/verdicts/verdict.js";
 import { type PuzzleWork, puzzlesPerChallenge } from "./puzzle.js";
 
 /** Seconds on a phone of five years ago. */

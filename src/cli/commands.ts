@@ -17,7 +17,7 @@ import { recipeCommand } from "./commands/recipe.js";
 import { ruleCommands } from "./commands/rules.js";
 import { serveCommand } from "./commands/serve.js";
 import { sessionCommands } from "./commands/session.js";
-import { deleteMatchingCommand } from "./commands/session-deletion.js";
+import { deleteMatchingCommand } from "./commands/session-delete-matching.js";
 import { storeCommands } from "./commands/store.js";
 import { migrateCommand, reopenCommand } from "./commands/store-migrate.js";
 import { tailCommand } from "./commands/tail.js";

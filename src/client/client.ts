@@ -3,9 +3,10 @@
  * `AbortController`, `URL`, `TextEncoder` and `TextDecoder`, on edge runtimes. Its calls never throw and never reject: without an answer in time the
  * visitor is allowed, and the verdict says why in `failed`.
  */
-import { checkKinds, checkOptionNames, hint, type OptionKind } from "../contract/option-names.js";
-import { wellFormedToken } from "../contract/session-token.js";
-import type { RequestContext } from "../contract/verdict.js";
+
+import { wellFormedToken } from "../contract/sessions/session-token.js";
+import { checkKinds, checkOptionNames, hint, type OptionKind } from "../contract/values/option-names.js";
+import type { RequestContext } from "../contract/verdicts/verdict.js";
 import { subscriberNetwork } from "../net/network.js";
 import { type BreakerOptions, CircuitBreaker, openMsDefault } from "./circuit-breaker.js";
 import { contextHeaders } from "./context-headers.js";
@@ -22,7 +23,7 @@ import {
   modes,
 } from "./verdict-answer.js";
 
-export type { Action, Band, RequestContext, Verdict } from "../contract/verdict.js";
+export type { Action, Band, RequestContext, Verdict } from "../contract/verdicts/verdict.js";
 export type { BreakerOptions } from "./circuit-breaker.js";
 export type { JudgeOptions, VisitorRequest } from "./judged-body.js";
 export type { CheckedVerdict, FailureReason, Mode } from "./verdict-answer.js";

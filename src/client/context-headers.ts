@@ -2,8 +2,8 @@
  * The request context as headers of a verdict read. What is in it was written by the visitor: whatever that is, the headers are valid and of
  * bounded length, so that no visitor can make a read of theirs fail (they would be let in) or open the circuit breaker for everybody.
  */
-import type { RequestContext } from "../contract/verdict.js";
-import { headerPath, rulePath } from "../contract/visitor-request.js";
+import type { RequestContext } from "../contract/verdicts/verdict.js";
+import { headerPath, rulePath } from "../contract/verdicts/visitor-request.js";
 
 /** verdictd refuses requests whose line and headers are over 16 KiB together, and keeps 512 characters of a value. */
 const bytesMax = { method: 20, host: 260, ip: 64, userAgent: 1536 } as const;

@@ -2,7 +2,7 @@
  * A visitor's request as the body of `POST /v1/verdict`. What is in it was written by the visitor: whatever that is, the body is valid JSON
  * below verdictd's 64 KiB, so that no visitor can make the question fail. Credentials of the visitor stay in the backend.
  */
-import type { RequestContext } from "../contract/verdict.js";
+import type { RequestContext } from "../contract/verdicts/verdict.js";
 import { textOfBytes } from "./context-headers.js";
 
 /** Headers as lines, or as an object by name, as Node's `request.headers` are. */

@@ -2,8 +2,8 @@
  * Verdicts as the customer's backend gets them: checked, with what to do and why there is none. The border where the wire form
  * enters the client; makes no requests.
  */
-import { wellFormedToken } from "../contract/session-token.js";
-import type { Action, Verdict } from "../contract/verdict.js";
+import { wellFormedToken } from "../contract/sessions/session-token.js";
+import type { Action, Verdict } from "../contract/verdicts/verdict.js";
 
 /** Why there is no verdict. `circuit_open`: verdictd failed so often recently that it was not asked. */
 export type FailureReason =

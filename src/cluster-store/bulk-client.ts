@@ -8,6 +8,7 @@ import { ClusterError, passingCodes } from "../cluster/cluster-error.js";
 import type { KeyedCommand, Outcome } from "../cluster/operation.js";
 import type { RespReply } from "../cluster/resp-parser.js";
 import { limits } from "../limits.js";
+import { deadlineWithin } from "./deadline.js";
 import { writtenRow } from "./keys.js";
 import { touchMaster } from "./scripts.js";
 
@@ -92,7 +93,7 @@ export class BulkClient {
     const untilMs = performance.now() + this.patienceMs;
     let left = [...commands.keys()];
     while (left.length > 0) {
-      const deadlineMs = Math.max(1, Math.min(limits.clusterWriteMs, untilMs - performance.now()));
+      const deadlineMs = deadlineWithin(limits.clusterWriteMs, untilMs);
       const asked = left.map((index) => commands[index]!);
       const outcomes = await ask(asked, deadlineMs);
       const failed: number[] = [];

@@ -1,7 +1,7 @@
 /** What the nodes of a cluster tell each other of a minute of traffic: one row a minute, which expires. */
 import { randomUUID } from "node:crypto";
 import type { ClusterClient } from "../cluster/cluster-client.js";
-import { minuteMs } from "../contract/durations.js";
+import { minuteMs } from "../contract/values/durations.js";
 import type { NodeReports } from "../store/store.js";
 import { askAll, onKey } from "./cluster-asking.js";
 import { nodeReportsRow } from "./keys.js";

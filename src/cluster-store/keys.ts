@@ -3,7 +3,7 @@
  * session is written at once; counters are spread by a tag of their own. Nothing else in the project builds a key of the cluster.
  */
 import { keySlot, slotsOfCluster } from "../cluster/slots.js";
-import { type JudgedKind, judgedKinds } from "../contract/traffic.js";
+import { type JudgedKind, judgedKinds } from "../contract/traffic/traffic.js";
 import { seenIdsKey } from "../store/keys.js";
 import { type BesideTable, besideNames, tables } from "../store/tables.js";
 

@@ -3,7 +3,7 @@
  * text as a flag would be written; `config.ts` checks it like any other. Mistakes are collected, never thrown.
  */
 import { readFileSync } from "node:fs";
-import { nearestWord } from "../contract/nearest-word.js";
+import { nearestWord } from "../contract/values/nearest-word.js";
 import { type YamlEntry, yamlEntries } from "./yaml-file.js";
 
 /** The text of a file with one value, without the line break at its end, or why there is none. */

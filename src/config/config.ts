@@ -4,8 +4,8 @@
  */
 import { isIP, isIPv4, isIPv6 } from "node:net";
 import { parseStoreUrl } from "../cluster/store-url.js";
-import { nearestWord } from "../contract/nearest-word.js";
-import type { Durability, IpStorage } from "../contract/scoring-worker.js";
+import type { Durability, IpStorage } from "../contract/configuration/scoring-worker.js";
+import { nearestWord } from "../contract/values/nearest-word.js";
 import { limits } from "../limits.js";
 import { parseTrustedProxies } from "../net/client-ip.js";
 import { authoritiesFault, certificateFault } from "./certificate.js";

@@ -1,8 +1,8 @@
 /** What the token that is signed in with may change: pages offer nothing that the server would refuse. */
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { TokenRow } from "../contract/api-answers.js";
-import type { Role } from "../contract/entities.js";
+import type { TokenRow } from "../contract/configuration/account-answers.js";
+import type { Role } from "../contract/configuration/entities.js";
 
 /** What one may do beside reading. */
 interface Access {

@@ -1,72 +1,9 @@
-/** The console's only way to the server: typed calls of the API with the account token. Throws `ApiFault` for every refusal. */
+/** The console's only way to the server: calls of the contract's operations with the account token. Throws `ApiFault` for every refusal. */
 
-import type {
-  AlertAnswer,
-  AlertBody,
-  AlertChangeBody,
-  AlertsAnswer,
-  AlertTestAnswer,
-  AlertTestBody,
-  ChannelBody,
-  ChannelsAnswer,
-  DeliveriesAnswer,
-  DeliveryAnswer,
-  NewChannelAnswer,
-} from "../contract/alerts.js";
-import type {
-  AccountAnswer,
-  ChallengeSettingsAnswer,
-  DetectionsAnswer,
-  ErrorAnswer,
-  ListedRuleAnswer,
-  MemberChangedAnswer,
-  MemberCreatedAnswer,
-  MembersAnswer,
-  OldKeysEndedAnswer,
-  ProjectRow,
-  ProjectsAnswer,
-  RequestScoringAnswer,
-  RotatedKeyAnswer,
-  RuleAnswer,
-  RuleTestAnswer,
-  ScoringAnswer,
-  ScoringEnabledAnswer,
-  SettingsAnswer,
-  SettingsTestAnswer,
-  TokenCreatedAnswer,
-  TokenRevokedAnswer,
-  TokensAnswer,
-  UsageAnswer,
-  UserAnswer,
-  VerifiedBotsAnswer,
-} from "../contract/api-answers.js";
-import type { AuditAnswer } from "../contract/audit.js";
-import type {
-  ChallengeSettingsBody,
-  MemberBody,
-  RequestScoringBody,
-  RuleBody,
-  RuleChangeBody,
-  RuleTestBody,
-  SettingsBody,
-  SettingsTestBody,
-  TokenBody,
-} from "../contract/control.js";
-import type { Role } from "../contract/entities.js";
-import type { ExceptionAnswer, ExceptionBody, ExceptionRow, ExceptionsAnswer } from "../contract/exceptions.js";
-import type { IncidentAnswer, IncidentsAnswer } from "../contract/incidents.js";
-import type {
-  BlocksAnswer,
-  RuleMinutesAnswer,
-  SessionAnswer,
-  SessionsAnswer,
-  StatsAnswer,
-  TimelineAnswer,
-} from "../contract/log-answers.js";
-import type { MarkAnswer, MarkBody, MarksAnswer } from "../contract/marks.js";
-import type { SessionDeletionAnswer, SessionDeletionBody } from "../contract/session-deletion.js";
-import type { SessionQueryAnswer, SessionQueryBody } from "../contract/session-query.js";
-import type { CrawlersAnswer, RequestSamplesAnswer, TrafficAnswer } from "../contract/traffic-answers.js";
+import type { ErrorAnswer } from "../contract/api/api-types.js";
+import { type AnswerOf, type BodyOf, httpMethodOf, type OperationId, operations } from "../contract/api/operations.js";
+import type { Role } from "../contract/configuration/entities.js";
+import type { ExceptionRow } from "../contract/configuration/exceptions.js";
 
 /** A refusal of the server, or (status 0) no answer at all. */
 export class ApiFault extends Error {
@@ -84,9 +21,25 @@ export class ApiFault extends Error {
 /** How long to wait while another query of the account runs. */
 const busyMs = 1000;
 
+/** What a call is given besides its name. */
+interface Asked<Id extends OperationId> {
+  /** Values of the path's `:names`, in order. */
+  readonly of?: readonly (number | string)[];
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: BodyOf<Id>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A page of a list. */
+interface Page {
+  readonly data: unknown[];
+  readonly meta: { readonly next_cursor: string | null };
+}
+type PagedId = { [Id in OperationId]: AnswerOf<Id> extends Page ? Id : never }[OperationId];
+
 /**
- * A method for each call that the console makes, all on this origin: resolves to the body of the answer, undefined for an empty one.
- * Rejects with an `ApiFault`, an aborted call with its `AbortError`. Pages are of 100 rows.
+ * Calls of the API, all on this origin: resolve to the body of the answer, undefined for an empty one. Reject with an `ApiFault`, an aborted call with its
+ * `AbortError`. Pages are of 100 rows.
  */
 export class Api {
   readonly #token: string;
@@ -98,143 +51,116 @@ export class Api {
     this.#onUnauthenticated = onUnauthenticated;
   }
 
-  account = () => this.#ask<AccountAnswer>("GET", "/v1/account");
-  user = () => this.#ask<UserAnswer>("GET", "/user");
-  usage = () => this.#ask<UsageAnswer>("GET", "/v1/usage");
-  createProject = (name: string) => this.#ask<ProjectRow>("POST", "/v1/projects", { name });
-  projects = () => this.#ask<ProjectsAnswer>("GET", "/v1/projects");
-  detections = () => this.#ask<DetectionsAnswer>("GET", "/v1/detections");
-  verifiedBots = () => this.#ask<VerifiedBotsAnswer>("GET", "/v1/verified-bots/export");
+  account = () => this.ask("getAccount");
+  user = () => this.ask("getUser");
+  usage = () => this.ask("getUsage");
+  createProject = (name: string) => this.ask("createProject", { body: { name } });
+  projects = () => this.ask("listProjects");
+  detections = () => this.ask("listDetections");
+  verifiedBots = () => this.ask("exportVerifiedBots");
 
-  changes = (cursor: string | null) => this.#ask<AuditAnswer>("GET", `/v1/audit?${pageQuery(cursor)}`);
+  changes = (cursor: string | null) => this.#page("listChanges", [], cursor);
   /** Changes of a project's rules in a time, the latest 100. */
-  ruleChanges = (project: number, from: string, to: string) => {
-    const query = new URLSearchParams({ limit: "100", kind: "rule", project: String(project), from, to });
-    return this.#ask<AuditAnswer>("GET", `/v1/audit?${query}`);
-  };
-  members = () => this.#askAll<MembersAnswer>("/v1/members");
-  addMember = (body: MemberBody) => this.#ask<MemberCreatedAnswer>("POST", "/v1/members", body);
-  changeMember = (user: number, role: Role) => this.#ask<MemberChangedAnswer>("PATCH", `/v1/members/${user}`, { role });
-  removeMember = (user: number) => this.#ask<MemberChangedAnswer>("DELETE", `/v1/members/${user}`);
-  tokens = () => this.#askAll<TokensAnswer>("/v1/tokens");
-  createToken = (body: TokenBody) => this.#ask<TokenCreatedAnswer>("POST", "/v1/tokens", body);
-  revokeToken = (id: number) => this.#ask<TokenRevokedAnswer>("DELETE", `/v1/tokens/${id}`);
+  ruleChanges = (project: number, from: string, to: string) =>
+    this.ask("listChanges", { query: { limit: "100", kind: "rule", project: `${project}`, from, to } });
+  members = () => this.#all("listMembers", []);
+  addMember = (body: BodyOf<"addMember">) => this.ask("addMember", { body });
+  changeMember = (user: number, role: Role) => this.ask("changeMember", { of: [user], body: { role } });
+  removeMember = (user: number) => this.ask("removeMember", { of: [user] });
+  tokens = () => this.#all("listTokens", []);
+  createToken = (body: BodyOf<"createToken">) => this.ask("createToken", { body });
+  revokeToken = (id: number) => this.ask("revokeToken", { of: [id] });
 
-  scoring = (project: number) => this.#ask<ScoringAnswer>("GET", `${of(project)}/scoring`);
-  enableScoring = (project: number) => this.#ask<ScoringEnabledAnswer>("POST", `${of(project)}/scoring`);
+  scoring = (project: number) => this.ask("getScoring", { of: [project] });
+  enableScoring = (project: number) => this.ask("enableScoring", { of: [project] });
   rotate = (project: number, type: "site" | "private", overlap_hours: number) =>
-    this.#ask<RotatedKeyAnswer>("POST", `${of(project)}/scoring/rotate`, {
-      type,
-      ...(overlap_hours > 0 && { overlap_hours }),
-    });
-  endOldKeys = (project: number, type: "site" | "private") =>
-    this.#ask<OldKeysEndedAnswer>("POST", `${of(project)}/scoring/end-old-keys`, { type });
-  changeSettings = (project: number, body: SettingsBody) =>
-    this.#ask<SettingsAnswer>("PUT", `${of(project)}/scoring/settings`, body);
+    this.ask("rotateKey", { of: [project], body: { type, ...(overlap_hours > 0 && { overlap_hours }) } });
+  endOldKeys = (project: number, type: "site" | "private") => this.ask("endOldKeys", { of: [project], body: { type } });
+  changeSettings = (project: number, body: BodyOf<"changeSettings">) =>
+    this.ask("changeSettings", { of: [project], body });
+  testSettings = (project: number, body: BodyOf<"testSettings">, signal: AbortSignal) =>
+    this.#askInTurn("testSettings", { of: [project], body, signal });
 
-  testSettings = (project: number, body: SettingsTestBody, signal: AbortSignal) =>
-    this.#askInTurn<SettingsTestAnswer>(`${of(project)}/scoring/settings/test`, body, signal);
+  challenge = (project: number) => this.ask("getChallengeSettings", { of: [project] });
+  changeChallenge = (project: number, body: BodyOf<"changeChallengeSettings">) =>
+    this.ask("changeChallengeSettings", { of: [project], body });
+  requestScoring = (project: number) => this.ask("getRequestScoring", { of: [project] });
+  changeRequestScoring = (project: number, body: BodyOf<"changeRequestScoring">) =>
+    this.ask("changeRequestScoring", { of: [project], body });
 
-  challenge = (project: number) => this.#ask<ChallengeSettingsAnswer>("GET", `${of(project)}/challenge`);
-  changeChallenge = (project: number, body: ChallengeSettingsBody) =>
-    this.#ask<ChallengeSettingsAnswer>("PUT", `${of(project)}/challenge`, body);
+  rules = (project: number) => this.ask("listRules", { of: [project] });
+  createRule = (project: number, body: BodyOf<"createRule">) => this.ask("createRule", { of: [project], body });
+  changeRule = (project: number, rule: number, body: BodyOf<"changeRule">) =>
+    this.ask("changeRule", { of: [project, rule], body });
+  removeRule = (project: number, rule: number) => this.ask("deleteRule", { of: [project, rule] });
+  testRule = (project: number, body: BodyOf<"testRule">, signal: AbortSignal) =>
+    this.#askInTurn("testRule", { of: [project], body, signal });
 
-  requestScoring = (project: number) => this.#ask<RequestScoringAnswer>("GET", `${of(project)}/request-scoring`);
-  changeRequestScoring = (project: number, body: RequestScoringBody) =>
-    this.#ask<RequestScoringAnswer>("PUT", `${of(project)}/request-scoring`, body);
-
-  rules = (project: number) => this.#ask<ListedRuleAnswer[]>("GET", `${of(project)}/rules`);
-  createRule = (project: number, body: RuleBody) => this.#ask<RuleAnswer>("POST", `${of(project)}/rules`, body);
-  changeRule = (project: number, rule: number, body: RuleChangeBody) =>
-    this.#ask<RuleAnswer>("PATCH", `${of(project)}/rules/${rule}`, body);
-  removeRule = (project: number, rule: number) => this.#ask<void>("DELETE", `${of(project)}/rules/${rule}`);
-  testRule = (project: number, body: RuleTestBody, signal: AbortSignal) =>
-    this.#askInTurn<RuleTestAnswer>(`${of(project)}/rules/test`, body, signal);
-
-  query = (project: number, body: SessionQueryBody, signal: AbortSignal) =>
-    this.#askInTurn<SessionQueryAnswer>(`${of(project)}/sessions/query`, body, signal);
-  deleteSessions = (project: number, body: SessionDeletionBody, signal: AbortSignal) =>
-    this.#askInTurn<SessionDeletionAnswer>(`${of(project)}/sessions/delete`, body, signal);
-  sessions = (project: number, cursor: string | null) =>
-    this.#ask<SessionsAnswer>("GET", `${of(project)}/sessions?${pageQuery(cursor)}`);
-  session = (project: number, token: string) =>
-    this.#ask<SessionAnswer>("GET", `${of(project)}/sessions/${encodeURIComponent(token)}`);
-  timeline = (project: number, token: string) =>
-    this.#ask<TimelineAnswer>("GET", `${of(project)}/sessions/${encodeURIComponent(token)}/trail`);
-  blocks = (project: number, cursor: string | null) =>
-    this.#ask<BlocksAnswer>("GET", `${of(project)}/blocks?${pageQuery(cursor)}`);
-  mark = (project: number, token: string, body: MarkBody) =>
-    this.#ask<MarkAnswer>("PUT", `${of(project)}/sessions/${encodeURIComponent(token)}/mark`, body);
-  unmark = (project: number, token: string) =>
-    this.#ask<void>("DELETE", `${of(project)}/sessions/${encodeURIComponent(token)}/mark`);
-  marks = (project: number, cursor: string | null) =>
-    this.#ask<MarksAnswer>("GET", `${of(project)}/marks?${pageQuery(cursor)}`);
+  query = (project: number, body: BodyOf<"querySessions">, signal: AbortSignal) =>
+    this.#askInTurn("querySessions", { of: [project], body, signal });
+  deleteSessions = (project: number, body: BodyOf<"deleteSessions">, signal: AbortSignal) =>
+    this.#askInTurn("deleteSessions", { of: [project], body, signal });
+  sessions = (project: number, cursor: string | null) => this.#page("listSessions", [project], cursor);
+  session = (project: number, token: string) => this.ask("getSession", { of: [project, token] });
+  timeline = (project: number, token: string) => this.ask("getSessionTimeline", { of: [project, token] });
+  blocks = (project: number, cursor: string | null) => this.#page("listBlocks", [project], cursor);
+  blockOf = (project: number, reference: string) => this.ask("listBlocks", { of: [project], query: { reference } });
+  mark = (project: number, token: string, body: BodyOf<"markSession">) =>
+    this.ask("markSession", { of: [project, token], body });
+  unmark = (project: number, token: string) => this.ask("unmarkSession", { of: [project, token] });
+  marks = (project: number, cursor: string | null) => this.#page("listMarks", [project], cursor);
   /** All of a project, at most a thousand: the oldest first. */
   exceptions = async (project: number): Promise<readonly ExceptionRow[]> =>
-    (await this.#askAll<ExceptionsAnswer>(`${of(project)}/exceptions`)).data;
-  letThrough = (project: number, body: ExceptionBody) =>
-    this.#ask<ExceptionAnswer>("POST", `${of(project)}/exceptions`, body);
-  endException = (project: number, exception: number) =>
-    this.#ask<void>("DELETE", `${of(project)}/exceptions/${exception}`);
+    (await this.#all("listExceptions", [project])).data;
+  letThrough = (project: number, body: BodyOf<"createException">) =>
+    this.ask("createException", { of: [project], body });
+  endException = (project: number, exception: number) => this.ask("deleteException", { of: [project, exception] });
 
   /** The latest first. */
   incidents = (project: number, state: "open" | "all", limit: number) =>
-    this.#ask<IncidentsAnswer>("GET", `${of(project)}/incidents?${new URLSearchParams({ state, limit: `${limit}` })}`);
+    this.ask("listIncidents", { of: [project], query: { state, limit: `${limit}` } });
   muteIncident = (project: number, incident: number, hours: number) =>
-    this.#ask<IncidentAnswer>("POST", `${of(project)}/incidents/${incident}/mute`, { hours });
+    this.ask("muteIncident", { of: [project, incident], body: { hours } });
 
-  alerts = (project: number) => this.#ask<AlertsAnswer>("GET", `${of(project)}/alerts`);
-  createAlert = (project: number, body: AlertBody) => this.#ask<AlertAnswer>("POST", `${of(project)}/alerts`, body);
-  changeAlert = (project: number, alert: number, body: AlertChangeBody) =>
-    this.#ask<AlertAnswer>("PATCH", `${of(project)}/alerts/${alert}`, body);
-  removeAlert = (project: number, alert: number) => this.#ask<void>("DELETE", `${of(project)}/alerts/${alert}`);
-  testAlert = (project: number, body: AlertTestBody, signal: AbortSignal) =>
-    this.#askInTurn<AlertTestAnswer>(`${of(project)}/alerts/test`, body, signal);
-  channels = (project: number) => this.#ask<ChannelsAnswer>("GET", `${of(project)}/channels`);
-  createChannel = (project: number, body: ChannelBody) =>
-    this.#ask<NewChannelAnswer>("POST", `${of(project)}/channels`, body);
-  removeChannel = (project: number, channel: number) => this.#ask<void>("DELETE", `${of(project)}/channels/${channel}`);
-  testChannel = (project: number, channel: number) =>
-    this.#ask<DeliveryAnswer>("POST", `${of(project)}/channels/${channel}/test`);
-  deliveries = (project: number, channel: number) =>
-    this.#ask<DeliveriesAnswer>("GET", `${of(project)}/channels/${channel}/deliveries`);
+  alerts = (project: number) => this.ask("listAlerts", { of: [project] });
+  createAlert = (project: number, body: BodyOf<"createAlert">) => this.ask("createAlert", { of: [project], body });
+  changeAlert = (project: number, alert: number, body: BodyOf<"changeAlert">) =>
+    this.ask("changeAlert", { of: [project, alert], body });
+  removeAlert = (project: number, alert: number) => this.ask("deleteAlert", { of: [project, alert] });
+  testAlert = (project: number, body: BodyOf<"testAlert">, signal: AbortSignal) =>
+    this.#askInTurn("testAlert", { of: [project], body, signal });
+  channels = (project: number) => this.ask("listChannels", { of: [project] });
+  createChannel = (project: number, body: BodyOf<"createChannel">) =>
+    this.ask("createChannel", { of: [project], body });
+  removeChannel = (project: number, channel: number) => this.ask("deleteChannel", { of: [project, channel] });
+  testChannel = (project: number, channel: number) => this.ask("testChannel", { of: [project, channel] });
+  deliveries = (project: number, channel: number) => this.ask("listDeliveries", { of: [project, channel] });
 
   /** Counts of judged requests by value; what is asked for is named as the API names it. */
-  traffic = (project: number, asked: Readonly<Record<string, string>>, signal?: AbortSignal) =>
-    this.#ask<TrafficAnswer>("GET", `${of(project)}/traffic?${new URLSearchParams(asked)}`, undefined, signal);
+  traffic = (project: number, query: Readonly<Record<string, string>>, signal?: AbortSignal) =>
+    this.ask("getTraffic", { of: [project], query, signal });
   /** A page of 500 samples of requests without a session. */
-  requests = (project: number, asked: Readonly<Record<string, string>>, signal?: AbortSignal) =>
-    this.#ask<RequestSamplesAnswer>(
-      "GET",
-      `${of(project)}/requests?${new URLSearchParams({ limit: "500", ...asked })}`,
-      undefined,
-      signal,
-    );
+  requests = (project: number, query: Readonly<Record<string, string>>, signal?: AbortSignal) =>
+    this.ask("listRequests", { of: [project], query: { limit: "500", ...query }, signal });
   crawlers = (project: number, from: Date) =>
-    this.#ask<CrawlersAnswer>("GET", `${of(project)}/crawlers?${new URLSearchParams({ from: from.toISOString() })}`);
+    this.ask("listCrawlers", { of: [project], query: { from: from.toISOString() } });
 
-  blockOf = (project: number, reference: string) =>
-    this.#ask<BlocksAnswer>("GET", `${of(project)}/blocks?${new URLSearchParams({ reference })}`);
   /** Counts from `from` until now, and to compare those from `before` until `from`. */
   stats = (project: number, from: Date, bucket: "hour" | "day", before: Date) => {
     const compared = { compare_from: before.toISOString(), compare_to: from.toISOString() };
-    const query = new URLSearchParams({ from: from.toISOString(), bucket, ...compared });
-    return this.#ask<StatsAnswer>("GET", `${of(project)}/stats?${query}`);
+    return this.ask("getStats", { of: [project], query: { from: from.toISOString(), bucket, ...compared } });
   };
   /** Counts from `from` until now, challenges and hits by rule as well. */
-  /** By minute, of the last hour. */
-  ruleHits = (project: number) => this.#ask<RuleMinutesAnswer>("GET", `${of(project)}/rules/hits`);
   statsByRule = (project: number, from: Date, bucket: "hour" | "day") =>
-    this.#ask<StatsAnswer>(
-      "GET",
-      `${of(project)}/stats?${new URLSearchParams({ from: from.toISOString(), bucket, by: "rule" })}`,
-    );
+    this.ask("getStats", { of: [project], query: { from: from.toISOString(), bucket, by: "rule" } });
+  /** By minute, of the last hour. */
+  ruleHits = (project: number) => this.ask("getRuleHits", { of: [project] });
 
   /** What an account may run one of at a time, and refuses with 409 alone: asked again until the one before has ended. */
-  async #askInTurn<T>(path: string, body: object, signal: AbortSignal): Promise<T> {
+  async #askInTurn<Id extends OperationId>(id: Id, asked: Asked<Id>): Promise<AnswerOf<Id>> {
     for (;;) {
       try {
-        return await this.#ask<T>("POST", path, body, signal);
+        return await this.ask(id, asked);
       } catch (error) {
         if (!(error instanceof ApiFault) || error.status !== 409) throw error;
         await new Promise((resolve) => setTimeout(resolve, busyMs));
@@ -242,20 +168,27 @@ export class Api {
     }
   }
 
-  /** All pages of a list of the account, which is short enough for one table. */
-  async #askAll<A extends { data: unknown[]; meta: { next_cursor: string | null } }>(path: string): Promise<A> {
-    const answer = await this.#ask<A>("GET", `${path}?${pageQuery(null)}`);
+  #page<Id extends PagedId>(id: Id, of: readonly number[], cursor: string | null): Promise<AnswerOf<Id>> {
+    return this.ask(id, { of, query: { limit: "100", ...(cursor !== null && { cursor }) } });
+  }
+
+  /** All pages of a list, which is short enough for one table. */
+  async #all<Id extends PagedId>(id: Id, of: readonly number[]): Promise<AnswerOf<Id>> {
+    const answer = (await this.#page(id, of, null)) as AnswerOf<Id> & Page;
     for (let cursor = answer.meta.next_cursor; cursor !== null; ) {
-      const { data, meta } = await this.#ask<A>("GET", `${path}?${pageQuery(cursor)}`);
+      const { data, meta } = (await this.#page(id, of, cursor)) as AnswerOf<Id> & Page;
       answer.data.push(...data);
       cursor = meta.next_cursor;
     }
     return answer;
   }
 
-  async #ask<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {
-    const answer = await this.#fetch(path, {
-      method,
+  /** Any operation; the methods above say what the pages ask for. */
+  async ask<Id extends OperationId>(id: Id, asked: Asked<Id> = {}): Promise<AnswerOf<Id>> {
+    const { body, signal } = asked;
+    const { method, path } = operations[id];
+    const answer = await this.#fetch(urlOf(path, asked.of ?? [], asked.query ?? {}), {
+      method: httpMethodOf(method),
       headers: {
         Authorization: `Bearer ${this.#token}`,
         ...(body !== undefined && { "Content-Type": "application/json" }),
@@ -268,7 +201,7 @@ export class Api {
       ...(signal !== undefined && { signal }),
     });
     const text = await answer.text();
-    if (answer.ok) return (text === "" ? undefined : JSON.parse(text)) as T;
+    if (answer.ok) return (text === "" ? undefined : JSON.parse(text)) as AnswerOf<Id>;
     const { message, code } = errorOf(text, answer.status);
     if (answer.status === 401) this.#onUnauthenticated();
     throw new ApiFault(answer.status, message, code);
@@ -284,10 +217,10 @@ export class Api {
   }
 }
 
-const of = (project: number): string => `/v1/projects/${project}`;
-
-function pageQuery(cursor: string | null): string {
-  return String(new URLSearchParams({ limit: "100", ...(cursor !== null && { cursor }) }));
+function urlOf(path: string, of: readonly (number | string)[], query: Readonly<Record<string, string>>): string {
+  const [left, search] = [[...of], String(new URLSearchParams(query))];
+  const filled = path.replace(/:[a-z_]+/g, () => encodeURIComponent(left.shift() ?? ""));
+  return search === "" ? filled : `${filled}?${search}`;
 }
 
 function errorOf(text: string, status: number): Pick<ErrorAnswer, "message" | "code"> {

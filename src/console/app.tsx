@@ -1,6 +1,7 @@
 /** The console as a whole: signed out the sign-in form, signed in the frame of navigation around the page that is open. */
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { AccountAnswer, ProjectRow, TokenRow } from "../contract/api-answers.js";
+import type { AccountAnswer, TokenRow } from "../contract/configuration/account-answers.js";
+import type { ProjectRow } from "../contract/configuration/project-answers.js";
 import { AccessContext, accessOf } from "./access.js";
 import { Api } from "./api.js";
 import { forgetToken, storedProject, storedToken, storeProject, storeToken } from "./credential.js";
@@ -46,6 +47,10 @@ export function App() {
     setNotice(why);
     setToken(null);
   }, []);
+  /** A token was refused. Answers that come late, of a frame that is gone, end nothing that was signed in since, and change no notice. */
+  const refuse = useCallback((refused: string) => {
+    if (storedToken() === refused) signOut("The token is no longer valid: sign in again.");
+  }, []);
   const signIn = (given: string) => {
     storeToken(given);
     setNotice(null);
@@ -66,7 +71,7 @@ export function App() {
     if (isAsking) return <main class="sign-in" aria-busy="true" />;
     return <SignInPage notice={notice} onSignIn={signIn} />;
   }
-  return <Frame key={token} token={token} signOut={signOut} />;
+  return <Frame key={token} token={token} signOut={signOut} onRefused={refuse} />;
 }
 
 const projectPages: readonly (readonly [PageName, string])[] = [
@@ -90,8 +95,14 @@ const accountPages: readonly (readonly [PageName, string])[] = [
   ["usage", "Usage"],
 ];
 
-function Frame({ token, signOut }: { readonly token: string; readonly signOut: (why: string | null) => void }) {
-  const api = useMemo(() => new Api(token, () => signOut("The token is no longer valid: sign in again.")), [token]);
+interface FrameProperties {
+  readonly token: string;
+  readonly signOut: (why: string | null) => void;
+  readonly onRefused: (token: string) => void;
+}
+
+function Frame({ token, signOut, onRefused }: FrameProperties) {
+  const api = useMemo(() => new Api(token, () => onRefused(token)), [token]);
   const place = usePlace();
   const home = useResource(async () => {
     const [account, projects, own] = await Promise.all([api.account(), api.projects(), ownToken(api)]);

@@ -1,7 +1,7 @@
 /** Backtesting a draft rule while it is typed: what the server says of it, asked again whenever it changes. */
 import { useEffect, useState } from "preact/hooks";
-import type { RuleTestAnswer } from "../contract/api-answers.js";
-import type { Action } from "../contract/verdict.js";
+import type { RuleTestAnswer } from "../contract/configuration/backtest-answers.js";
+import type { Action } from "../contract/verdicts/verdict.js";
 import { type Api, ApiFault, messageOf } from "./api.js";
 
 /** What the server says of the draft. */
@@ -49,27 +49,34 @@ export function useAsked<T>(
   }, dependencies);
 }
 
-/** The latest backtest of this draft, at this place among the rules: "waiting" from each change of it until its own answer. */
+/** The latest backtest of this draft, at this place among the rules, as the next version of one of them if it has its id: "waiting" from each change of it until its own answer. */
 export function useDraftBacktest(
   api: Api,
   project: number,
   expression: string,
   action: Action,
   sortOrder?: number,
+  id?: number,
 ): DraftBacktest {
   const [backtest, setBacktest] = useState<DraftBacktest>({ state: "empty" });
   const isEmpty = expression.trim() === "";
-  useEffect(() => setBacktest({ state: isEmpty ? "empty" : "waiting" }), [api, project, expression, action, sortOrder]);
+  useEffect(
+    () => setBacktest({ state: isEmpty ? "empty" : "waiting" }),
+    [api, project, expression, action, sortOrder, id],
+  );
   useAsked<RuleTestAnswer | null>(
     async (signal) => {
       if (isEmpty) return null;
-      const place = sortOrder === undefined ? {} : { sort_order: sortOrder };
+      const place = {
+        ...(sortOrder !== undefined && { sort_order: sortOrder }),
+        ...(id !== undefined && { replaces: id }),
+      };
       return api.testRule(project, { expression, action, ...place, ...lastDay }, signal);
     },
     (answer) => {
       if (answer !== null) setBacktest("state" in answer ? answer : { state: "good", result: answer });
     },
-    [api, project, expression, action, sortOrder],
+    [api, project, expression, action, sortOrder, id],
   );
   return backtest;
 }

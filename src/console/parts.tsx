@@ -1,7 +1,7 @@
 /** The pieces that pages are made of: notices, badges, tables that become cards on a phone, dialogs, secrets. Text only. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import type { Action, Band } from "../contract/verdict.js";
+import type { Action, Band } from "../contract/verdicts/verdict.js";
 import { messageOf } from "./api.js";
 import type { Log } from "./log.js";
 import type { Resource } from "./resource.js";
@@ -259,6 +259,18 @@ function classOf(form: { isNumber?: boolean; isShort?: boolean; isAction?: boole
   return form.isShort === true ? "short" : form.isAction === true ? "action" : undefined;
 }
 
+/** A small button in a row; `label` also says of which row. */
+export function RowButton(
+  properties: WithChildren & { readonly label: string; readonly isBusy?: boolean; readonly onPress: () => void },
+) {
+  const { label, isBusy, onPress, children } = properties;
+  return (
+    <button type="button" class="quiet" aria-label={label} aria-disabled={isBusy} onClick={onPress}>
+      {children}
+    </button>
+  );
+}
+
 /** A modal dialog: focus stays inside and returns where it was. `keeps`: Escape does not close it. */
 export function Dialog(
   properties: WithChildren & { readonly title: string; readonly keeps?: boolean; readonly onClose: () => void },
@@ -288,18 +300,19 @@ export function Dialog(
   );
 }
 
-/** Asks before what can't be taken back. */
+/** Asks before something is done; `isHarmless`: it can be taken back. */
 export function Confirmation(
   properties: WithChildren & {
     readonly title: string;
     readonly yes: string;
+    readonly isHarmless?: boolean;
     readonly isBusy: boolean;
     readonly fault: string | null;
     readonly onYes: () => void;
     readonly onNo: () => void;
   },
 ) {
-  const { title, yes, isBusy, fault, onYes, onNo, children } = properties;
+  const { title, yes, isHarmless = false, isBusy, fault, onYes, onNo, children } = properties;
   return (
     <Dialog title={title} onClose={onNo}>
       {children}
@@ -308,7 +321,7 @@ export function Confirmation(
         <button type="button" onClick={onNo}>
           Cancel
         </button>
-        <button type="button" class="danger" aria-disabled={isBusy} onClick={onYes}>
+        <button type="button" class={isHarmless ? "primary" : "danger"} aria-disabled={isBusy} onClick={onYes}>
           {yes}
         </button>
       </p>
@@ -400,46 +413,6 @@ async function copied(value: string): Promise<boolean> {
   } catch {
     return document.execCommand("copy");
   }
-}
-
-/** A whole number from 1 to `max`; 0 while the field holds none. */
-export function Amount(properties: {
-  readonly label: string;
-  readonly value: number;
-  readonly max: number;
-  readonly onChange: (value: number) => void;
-}) {
-  const { label, value, max, onChange } = properties;
-  return (
-    <label>
-      <span>{label}</span>
-      <input
-        type="number"
-        min={1}
-        max={max}
-        step={1}
-        required
-        value={value}
-        onInput={(event) => onChange(event.currentTarget.valueAsNumber || 0)}
-      />
-    </label>
-  );
-}
-
-/** What something of the account is called. */
-export function NameField({ value, onChange }: { readonly value: string; readonly onChange: (value: string) => void }) {
-  return (
-    <label>
-      <span>Name</span>
-      <input
-        required
-        maxLength={255}
-        autocomplete="off"
-        value={value}
-        onInput={(event) => onChange(event.currentTarget.value)}
-      />
-    </label>
-  );
 }
 
 /** Small bars, the last one is of now; `label` says them in words. */

@@ -1,5 +1,5 @@
 /** The order of rules: moving one in a list, and the fewest `sort_order` changes that make the server evaluate in that order. */
-import type { ListedRuleAnswer } from "../contract/api-answers.js";
+import type { ListedRuleAnswer } from "../contract/configuration/rule-answers.js";
 
 /** One change of a rule to send: `id` gets this `sort_order`, a signed 32-bit integer. */
 export interface OrderChange {

@@ -1,5 +1,5 @@
 /** Where a draft rule would stand among the others, by numbers that the server takes. Pure. */
-import type { ListedRuleAnswer } from "../contract/api-answers.js";
+import type { ListedRuleAnswer } from "../contract/configuration/rule-answers.js";
 import { type OrderChange, orderChanges } from "./rule-order.js";
 
 /** "stay" (a rule that exists), "first", "last", or "before:ID". */

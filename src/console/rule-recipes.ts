@@ -1,5 +1,5 @@
 /** Policies that people ask for, each a rule of one line. */
-import type { Action } from "../contract/verdict.js";
+import type { Action } from "../contract/verdicts/verdict.js";
 import { lex } from "../rules/lex.js";
 
 /** A rule to begin with. Its expression is valid as it stands. */

@@ -1,5 +1,5 @@
 /** Words and forms in which the console shows the API's values. */
-import type { Action, Band } from "../contract/verdict.js";
+import type { Action, Band } from "../contract/verdicts/verdict.js";
 
 /** Bands as people read them. */
 export const bandWords: Readonly<Record<Band, string>> = {

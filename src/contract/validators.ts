@@ -1,34 +1,28 @@
 /** Checks compiled by typia from the contract's types. The only file that calls typia. */
 import typia from "typia";
-import type { Alert, AlertBody, AlertChangeBody, AlertTestBody, Channel, ChannelBody, Delivery } from "./alerts.js";
-import type { ApiTypes } from "./api-answers.js";
-import type { AuditEntry } from "./audit.js";
-import type { ChallengePageOptions } from "./challenge-page.js";
+import type { ApiTypes } from "./api/api-types.js";
+import type { BodyName } from "./api/operations.js";
+import type { AuditEntry } from "./configuration/audit.js";
 import type {
-  ChallengeSettingsBody,
-  EndOldKeysBody,
-  MemberBody,
-  MemberChangeBody,
-  ProjectBody,
-  RequestScoringBody,
-  RotateBody,
-  RuleBody,
-  RuleChangeBody,
-  RuleTestBody,
-  SettingsBody,
-  SettingsTestBody,
-  TokenBody,
-} from "./control.js";
-import type { Account, AccountToken, Block, KeyOwner, Membership, Project, Rule, Traffic, User } from "./entities.js";
-import type { IngestEvents } from "./events.js";
-import type { Exception, ExceptionBody } from "./exceptions.js";
-import type { Incident, MuteBody } from "./incidents.js";
-import type { MarkBody, SessionMark } from "./marks.js";
-import { type Mismatch, mismatchIn, type Validate } from "./mismatch.js";
-import type { RulesFile } from "./rules-file.js";
-import type { SessionDeletionBody } from "./session-deletion.js";
-import type { SessionQueryBody } from "./session-query.js";
-import type { Timeline } from "./timeline.js";
+  Account,
+  AccountToken,
+  Block,
+  KeyOwner,
+  Membership,
+  Project,
+  Rule,
+  Traffic,
+  User,
+} from "./configuration/entities.js";
+import type { Exception } from "./configuration/exceptions.js";
+import type { RulesFile } from "./configuration/rules-file.js";
+import type { IngestEvents } from "./events/events.js";
+import type { Alert, Channel, Delivery } from "./incidents/alerts.js";
+import type { Incident } from "./incidents/incidents.js";
+import type { SessionMark } from "./sessions/marks.js";
+import type { Timeline } from "./sessions/timeline.js";
+import { type Mismatch, mismatchIn, type Validate } from "./values/mismatch.js";
+import type { ChallengePageOptions } from "./verdicts/challenge-page.js";
 
 /** True when the value is a list of events with no key beyond the whitelist. The fast path: it builds no report. */
 export const areIngestEvents = typia.createEquals<IngestEvents>();
@@ -42,93 +36,53 @@ export function ingestEventsMismatch(value: unknown): Mismatch | null {
 }
 
 /** The body, or the first reason why it is invalid. Unknown keys are ignored. */
-export type Validated<T> = { readonly value: T } | Mismatch;
+type Validated<T> = { readonly value: T } | Mismatch;
 
-const validators = {
-  rotate: typia.createValidate<RotateBody>(),
-  settings: typia.createValidate<SettingsBody>(),
-  settingsTest: typia.createValidate<SettingsTestBody>(),
-  requestScoring: typia.createValidate<RequestScoringBody>(),
-  challengeSettings: typia.createValidate<ChallengeSettingsBody>(),
-  challengePage: typia.createValidate<ChallengePageOptions>(),
-  rule: typia.createValidate<RuleBody>(),
-  ruleChange: typia.createValidate<RuleChangeBody>(),
-  ruleTest: typia.createValidate<RuleTestBody>(),
-  exceptionBody: typia.createValidate<ExceptionBody>(),
-  sessionQuery: typia.createValidateEquals<SessionQueryBody>(),
-  rulesFile: typia.createValidateEquals<RulesFile>(),
-  project: typia.createValidate<ProjectBody>(),
-  token: typia.createValidate<TokenBody>(),
-  endOldKeys: typia.createValidate<EndOldKeysBody>(),
-  member: typia.createValidate<MemberBody>(),
-  memberChange: typia.createValidate<MemberChangeBody>(),
-  sessionDeletion: typia.createValidateEquals<SessionDeletionBody>(),
-  mark: typia.createValidate<MarkBody>(),
-  mute: typia.createValidate<MuteBody>(),
-  alert: typia.createValidate<AlertBody>(),
-  alertChange: typia.createValidate<AlertChangeBody>(),
-  alertTest: typia.createValidate<AlertTestBody>(),
-  channel: typia.createValidate<ChannelBody>(),
-};
+/** The bodies of operations by name; those of queries and deletions refuse unknown keys. */
+const bodies = {
+  AlertBody: typia.createValidate<ApiTypes["AlertBody"]>(),
+  AlertChangeBody: typia.createValidate<ApiTypes["AlertChangeBody"]>(),
+  AlertTestBody: typia.createValidate<ApiTypes["AlertTestBody"]>(),
+  ChallengeSettingsBody: typia.createValidate<ApiTypes["ChallengeSettingsBody"]>(),
+  ChannelBody: typia.createValidate<ApiTypes["ChannelBody"]>(),
+  EndOldKeysBody: typia.createValidate<ApiTypes["EndOldKeysBody"]>(),
+  ExceptionBody: typia.createValidate<ApiTypes["ExceptionBody"]>(),
+  MarkBody: typia.createValidate<ApiTypes["MarkBody"]>(),
+  MemberBody: typia.createValidate<ApiTypes["MemberBody"]>(),
+  MemberChangeBody: typia.createValidate<ApiTypes["MemberChangeBody"]>(),
+  MuteBody: typia.createValidate<ApiTypes["MuteBody"]>(),
+  ProjectBody: typia.createValidate<ApiTypes["ProjectBody"]>(),
+  RequestScoringBody: typia.createValidate<ApiTypes["RequestScoringBody"]>(),
+  RotateBody: typia.createValidate<ApiTypes["RotateBody"]>(),
+  RuleBody: typia.createValidate<ApiTypes["RuleBody"]>(),
+  RuleChangeBody: typia.createValidate<ApiTypes["RuleChangeBody"]>(),
+  RuleTestBody: typia.createValidate<ApiTypes["RuleTestBody"]>(),
+  SessionDeletionBody: typia.createValidateEquals<ApiTypes["SessionDeletionBody"]>(),
+  SessionQueryBody: typia.createValidateEquals<ApiTypes["SessionQueryBody"]>(),
+  SettingsBody: typia.createValidate<ApiTypes["SettingsBody"]>(),
+  SettingsTestBody: typia.createValidate<ApiTypes["SettingsTestBody"]>(),
+  TokenBody: typia.createValidate<ApiTypes["TokenBody"]>(),
+} satisfies { readonly [Name in BodyName]: (value: unknown) => typia.IValidation<ApiTypes[Name]> };
+
+const validateRulesFile = typia.createValidateEquals<RulesFile>();
+const validateChallengePage = typia.createValidate<ChallengePageOptions>();
 
 function check<T>(validate: (value: unknown) => typia.IValidation<T>, value: unknown): Validated<T> {
   const report = validate(value);
   return report.success ? { value: report.data } : mismatchIn(value, report, validate);
 }
 
-/** Body of `POST …/scoring/rotate`. */
-export const checkRotate = (value: unknown): Validated<RotateBody> => check(validators.rotate, value);
-/** Body of `PUT …/scoring/settings`. */
-export const checkSettings = (value: unknown): Validated<SettingsBody> => check(validators.settings, value);
-/** Body of `POST …/scoring/settings/test`. */
-export const checkSettingsTest = (value: unknown): Validated<SettingsTestBody> => check(validators.settingsTest, value);
-/** Body of `PUT …/request-scoring`. */
-export const checkRequestScoring = (value: unknown): Validated<RequestScoringBody> =>
-  check(validators.requestScoring, value);
-/** Body of `PUT …/challenge`. */
-export const checkChallengeSettings = (value: unknown): Validated<ChallengeSettingsBody> =>
-  check(validators.challengeSettings, value);
+/** The body of an operation, by the name of its type. Texts are only checked to be texts: times, expressions, addresses. */
+export function checkBody<Name extends BodyName>(name: Name, value: unknown): Validated<ApiTypes[Name]> {
+  const validate: (value: unknown) => typia.IValidation<unknown> = bodies[name];
+  return check(validate, value) as Validated<ApiTypes[Name]>;
+}
+
 /** Body of `POST /v1/challenge-page` without what `POST /v1/verdict` has too, which is not checked here. */
 export const checkChallengePage = (value: unknown): Validated<ChallengePageOptions> =>
-  check(validators.challengePage, value);
-/** Body of `POST …/rules`; whether the expression compiles is not checked here. */
-export const checkRule = (value: unknown): Validated<RuleBody> => check(validators.rule, value);
-/** Body of `PATCH` and `PUT` on a rule; nothing in it is required. */
-export const checkRuleChange = (value: unknown): Validated<RuleChangeBody> => check(validators.ruleChange, value);
-/** A file of rules; the only check here that refuses unknown keys. */
-export const checkRulesFile = (value: unknown): Validated<RulesFile> => check(validators.rulesFile, value);
-/** Body of `POST …/exceptions`; what the subject and the time say is not checked here. */
-export const checkException = (value: unknown): Validated<ExceptionBody> => check(validators.exceptionBody, value);
-/** Body of `POST …/rules/test`. */
-export const checkRuleTest = (value: unknown): Validated<RuleTestBody> => check(validators.ruleTest, value);
-/** Body of `POST …/sessions/query`; times and the expression are only checked to be texts. */
-export const checkSessionQuery = (value: unknown): Validated<SessionQueryBody> => check(validators.sessionQuery, value);
-/** Body of `PUT …/sessions/{session_token}/mark`. */
-export const checkMark = (value: unknown): Validated<MarkBody> => check(validators.mark, value);
-/** Body of `POST /v1/tokens`. */
-export const checkToken = (value: unknown): Validated<TokenBody> => check(validators.token, value);
-/** Body of `POST …/scoring/end-old-keys`. */
-export const checkEndOldKeys = (value: unknown): Validated<EndOldKeysBody> => check(validators.endOldKeys, value);
-/** Body of `POST /v1/projects`. */
-export const checkProject = (value: unknown): Validated<ProjectBody> => check(validators.project, value);
-/** Body of `POST /v1/members`; the address is only bounded here. */
-export const checkMember = (value: unknown): Validated<MemberBody> => check(validators.member, value);
-/** Body of `PATCH /v1/members/{user}`. */
-export const checkMemberChange = (value: unknown): Validated<MemberChangeBody> => check(validators.memberChange, value);
-/** Body of `POST …/sessions/delete`; times and the expression are only checked to be texts. */
-export const checkSessionDeletion = (value: unknown): Validated<SessionDeletionBody> =>
-  check(validators.sessionDeletion, value);
-
-/** Body of `POST …/incidents/{incident}/mute`. */
-export const checkMute = (value: unknown): Validated<MuteBody> => check(validators.mute, value);
-/** Body of `POST …/alerts`; whether the expression compiles is not checked here. */
-export const checkAlert = (value: unknown): Validated<AlertBody> => check(validators.alert, value);
-/** Body of `PATCH` on an alert; nothing in it is required. */
-export const checkAlertChange = (value: unknown): Validated<AlertChangeBody> => check(validators.alertChange, value);
-/** Body of `POST …/alerts/test`. */
-export const checkAlertTest = (value: unknown): Validated<AlertTestBody> => check(validators.alertTest, value);
-/** Body of `POST …/channels`; its URL is only bounded here. */
-export const checkChannel = (value: unknown): Validated<ChannelBody> => check(validators.channel, value);
+  check(validateChallengePage, value);
+/** A file of rules; unknown keys are refused. */
+export const checkRulesFile = (value: unknown): Validated<RulesFile> => check(validateRulesFile, value);
 
 /** JSON schemas of every body and answer, from the same types: `components.schemas.ApiTypes` refers to each by its name. */
 export const apiSchemas = typia.json.schemas<[ApiTypes], "3.1">();

@@ -1,5 +1,5 @@
 /** Says which bot a user agent names. Built from one list and thrown away with it; holds no state. */
-import type { DeclaredBot, DeclaredBotCatalogue, DeclaredBotEntry } from "../contract/declared-bots.js";
+import type { DeclaredBot, DeclaredBotCatalogue, DeclaredBotEntry } from "../contract/bots/declared-bots.js";
 import { limits } from "../limits.js";
 import { createLongestTokenFinder } from "../verified-bots/token-finder.js";
 import { unlistedBot } from "./unlisted-bot.js";

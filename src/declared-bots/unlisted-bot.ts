@@ -2,7 +2,7 @@
  * Recognises bots that no list has by how they name themselves: an address with `+http`, or a name with "bot", "crawler" or "spider" inside
  * `(compatible; …)`. People's browsers write neither: those of old that say `compatible` (Internet Explorer, Konqueror) are left out.
  */
-import type { DeclaredBot } from "../contract/declared-bots.js";
+import type { DeclaredBot } from "../contract/bots/declared-bots.js";
 import { limits } from "../limits.js";
 
 const address = /\+ ?https?:\/\//i;

@@ -2,7 +2,7 @@
  * The demo page's script: things to play with, and a panel with this visitor's own verdict. It asks its own server, as a
  * site's backend would ask; it knows no private key.
  */
-import type { Verdict } from "../contract/verdict.js";
+import type { Verdict } from "../contract/verdicts/verdict.js";
 import type { Verdictd } from "../sdk/options.js";
 
 /** One entry of `GET /v1/detections`. */

@@ -5,7 +5,7 @@
 import { detection, type Read } from "./detection.js";
 
 /** What the conclusion below reads. */
-const signNames = [
+const agentSignNames = [
   "loneActivations",
   "activeMoves",
   "weightlessPresses",
@@ -16,6 +16,9 @@ const signNames = [
   "arrivalClicks",
   "quietClicks",
   "exactClicks",
+  "betweenPixels",
+  "unkeyedForms",
+  "placedTexts",
   "unpairedKeys",
   "pastes",
   "fieldsFilled",
@@ -23,8 +26,9 @@ const signNames = [
   "menuClicks",
   "touches",
   "browserMobile",
+  "evalLength",
 ] as const;
-type Signs = Read<(typeof signNames)[number]>;
+type Signs = Read<(typeof agentSignNames)[number]>;
 
 /** An ordinary visit, for examples. */
 const noSigns: Signs = {
@@ -38,6 +42,9 @@ const noSigns: Signs = {
   arrivalClicks: 0,
   quietClicks: 0,
   exactClicks: 0,
+  betweenPixels: false,
+  unkeyedForms: 0,
+  placedTexts: 0,
   unpairedKeys: 0,
   pastes: 0,
   fieldsFilled: 0,
@@ -45,46 +52,96 @@ const noSigns: Signs = {
   menuClicks: 0,
   touches: 0,
   browserMobile: false,
+  evalLength: 33,
 };
 
-const count = (...signs: boolean[]) => signs.filter(Boolean).length;
 const isPasted = (e: Pick<Signs, "pastes" | "fieldsFilled" | "keys" | "menuClicks" | "touches">) =>
   e.pastes >= 4 &&
   e.pastes >= 0.8 * e.fieldsFilled &&
   e.keys < e.pastes / 2 &&
   e.menuClicks < e.pastes / 2 &&
   e.touches === 0;
-/** Signs that no aid gives: only what drives the browser itself. */
-const driven = (e: Signs) =>
-  count(
-    e.loneActivations >= 1 || e.activeMoves >= 1,
-    e.weightlessPresses >= 2,
-    e.sharedFocus >= 2,
-    e.typedPages >= 3,
-    e.quickPages >= 3,
-  );
-/** Signs that aids give as well. */
-const unmoved = (e: Signs) =>
-  count(e.arrivalClicks >= 1, e.quietClicks >= 3, e.exactClicks >= 3, e.unpairedKeys >= 3, isPasted(e));
-
 /** By its engine, whatever it calls itself: `eval.toString()` has 33 characters in Chromium. */
 const isDesktopChromium = (e: Read<"browserMobile" | "evalLength">) => e.browserMobile === false && e.evalLength === 33;
+const isActivated = (e: Pick<Signs, "loneActivations" | "activeMoves">) => e.loneActivations >= 1 || e.activeMoves >= 1;
+/** A press in the very middle by a pointer between pixels: voice control clicks so exactly, but on the pixels of its system. */
+const isPlacedFinely = (e: Read<"exactClicks" | "betweenPixels" | "browserMobile" | "evalLength">) =>
+  isDesktopChromium(e) && e.exactClicks >= 1 && e.betweenPixels;
+/** A sign by the slug of the detection that shows it; that one may need more to fire by itself. */
+type Sign = readonly [slug: string, holds: (e: Signs) => boolean];
+/** Signs that no aid gives: only what drives the browser itself. Firefox activates pages of people too, and Safari gives no press any pressure. */
+const drivenSigns: readonly Sign[] = [
+  ["activation-without-input", (e) => isDesktopChromium(e) && isActivated(e)],
+  ["presses-without-pressure", (e) => isDesktopChromium(e) && e.weightlessPresses >= 2],
+  ["two-tabs-focused", (e) => e.sharedFocus >= 2],
+  ["addresses-by-themselves", (e) => e.typedPages >= 3],
+  ["pages-left-at-once", (e) => e.quickPages >= 3],
+];
+/** Signs that aids give as well. */
+const unmovedSigns: readonly Sign[] = [
+  ["clicks-on-arrival", (e) => e.arrivalClicks >= 1],
+  ["clicks-out-of-silence", (e) => e.quietClicks >= 3],
+  ["exactly-in-the-middle", (e) => e.exactClicks >= 3],
+  ["unpaired-keys", (e) => e.unpairedKeys >= 3],
+  ["pasted-form", isPasted],
+];
+function countOf(signs: readonly Sign[], e: Signs): number {
+  let count = 0;
+  for (const [, holds] of signs) if (holds(e)) count++;
+  return count;
+}
+const isSeenByDebugger = (e: Signs) => e.debuggerSeen && countOf(unmovedSigns, e) >= 2;
+const isDrivenBySigns = (e: Signs) => {
+  const driven = countOf(drivenSigns, e);
+  return driven >= 2 || (driven === 1 && countOf(unmovedSigns, e) >= 1);
+};
+/**
+ * A form without keys whose texts the browser itself put in, each in one piece as its field got the focus. Managers of passwords and scripts set values, which
+ * the browser does not call its own; who dictates or picks a sign is later, and by a suggestion of a keyboard there was a key.
+ */
+const isPutIn = (e: Read<"unkeyedForms" | "placedTexts" | "browserMobile" | "evalLength">) =>
+  isDesktopChromium(e) && e.unkeyedForms >= 1 && e.placedTexts >= 2;
+/**
+ * A form without keys, beside what only a driver gives the page that it works in. Managers of passwords fill in so at pages of chains as well, so how long pages
+ * were open speaks of nobody here.
+ */
+const fillSigns: readonly Sign[] = [
+  ["activation-without-input", isActivated],
+  ["presses-without-pressure", (e) => e.weightlessPresses >= 1],
+  ["middle-between-pixels", isPlacedFinely],
+  ["form-without-keys", isPutIn],
+];
+const isFilledByDriver = (e: Signs) => e.unkeyedForms >= 1 && isDesktopChromium(e) && countOf(fillSigns, e) >= 1;
+const actsAsAgent = (e: Signs) =>
+  e.browserMobile === false && (isDrivenBySigns(e) || isSeenByDebugger(e) || isFilledByDriver(e));
+
+/** The slugs of the signs by which `acts-as-agents-do` fired; none where it did not. */
+function actingSigns(e: Signs): string[] {
+  if (!actsAsAgent(e)) return [];
+  const isBySigns = isDrivenBySigns(e);
+  const shown = [
+    ...(isBySigns ? drivenSigns : []),
+    ...(isBySigns || isSeenByDebugger(e) ? unmovedSigns : []),
+    ...(isFilledByDriver(e) ? fillSigns : []),
+  ].flatMap(([slug, holds]) => (holds(e) ? [slug] : []));
+  if (isSeenByDebugger(e)) shown.unshift("debugger-attached");
+  if (isFilledByDriver(e)) shown.push("form-without-keys");
+  return [...new Set(shown)];
+}
 
 /** Of the behavioral engine, in `catalogue.ts` with the other families. */
 export const agentActDetections = [
   detection({
     id: 300600,
     slug: "acts-as-agents-do",
-    engine: "behavioral",
     state: "experimental",
     meaning:
       "It acts as a program at work in a person's browser does: by several signs that neither a hand nor an aid gives together.",
     strength: "none",
     cause: "agent",
-    reads: signNames,
-    when: (e) =>
-      e.browserMobile === false &&
-      (driven(e) >= 2 || (driven(e) === 1 && unmoved(e) >= 1) || (e.debuggerSeen && unmoved(e) >= 2)),
+    reads: agentSignNames,
+    when: actsAsAgent,
+    decidedBy: actingSigns,
     source:
       "the signs below: at least one that no aid gives, or a debugger's client, each beside others. Names the visitor an unknown agent and lowers no score",
     fires: { ...noSigns, loneActivations: 1, arrivalClicks: 1 },
@@ -93,7 +150,6 @@ export const agentActDetections = [
   detection({
     id: 300601,
     slug: "clicks-on-arrival",
-    engine: "behavioral",
     state: "experimental",
     meaning:
       "The pointer showed up in the middle of a page to click there: it had neither come in by the border nor rested there.",
@@ -109,7 +165,6 @@ export const agentActDetections = [
   detection({
     id: 300602,
     slug: "clicks-out-of-silence",
-    engine: "behavioral",
     state: "experimental",
     meaning: "Three times and more the pointer lay still for seconds and then clicked elsewhere without a way there.",
     strength: "moderate",
@@ -125,7 +180,6 @@ export const agentActDetections = [
   detection({
     id: 300603,
     slug: "pasted-form",
-    engine: "behavioral",
     state: "experimental",
     meaning:
       "A form was filled in by pasting into nearly every field, without the keys, the menu or the finger that people paste with.",
@@ -141,7 +195,6 @@ export const agentActDetections = [
   detection({
     id: 300604,
     slug: "holds-by-timer",
-    engine: "behavioral",
     state: "experimental",
     meaning: "Ten keys and more in a row were held for the same time, to a millisecond.",
     strength: "moderate",
@@ -156,8 +209,6 @@ export const agentActDetections = [
   detection({
     id: 300605,
     slug: "pages-left-at-once",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Three pages in a row were left within half a second.",
     strength: "notable",
     cause: "page_pace",
@@ -171,8 +222,6 @@ export const agentActDetections = [
   detection({
     id: 300606,
     slug: "addresses-by-themselves",
-    engine: "behavioral",
-    state: "scoring",
     meaning:
       "Three pages and more were replaced by a typed address, while nobody pressed a key or a button or left the page.",
     strength: "notable",
@@ -187,8 +236,6 @@ export const agentActDetections = [
   detection({
     id: 300607,
     slug: "activation-without-input",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "The browser took the page for activated by its user while there was no key, press or touch.",
     strength: "notable",
     cause: "activation",
@@ -202,8 +249,6 @@ export const agentActDetections = [
   detection({
     id: 300612,
     slug: "activated-before-the-pointer",
-    engine: "behavioral",
-    state: "scoring",
     meaning:
       "The pointer turned up well inside a page that nobody had touched, and the browser took it for activated by its user.",
     strength: "moderate",
@@ -218,8 +263,6 @@ export const agentActDetections = [
   detection({
     id: 300613,
     slug: "presses-without-pressure",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "A mouse was pressed without the pressure that the browser gives every press of a mouse.",
     strength: "moderate",
     cause: "pressure",
@@ -234,8 +277,6 @@ export const agentActDetections = [
   detection({
     id: 300614,
     slug: "addresses-at-once",
-    engine: "behavioral",
-    state: "scoring",
     meaning:
       "Three pages in a row were replaced within half a second by an address from outside, and nobody did anything on them.",
     strength: "moderate",
@@ -251,7 +292,6 @@ export const agentActDetections = [
   detection({
     id: 300608,
     slug: "exactly-in-the-middle",
-    engine: "behavioral",
     state: "experimental",
     meaning:
       "Three clicks and more hit the middle of their target within half a pixel, by a pointer that nobody moved.",
@@ -267,7 +307,6 @@ export const agentActDetections = [
   detection({
     id: 300609,
     slug: "input-while-hidden",
-    engine: "behavioral",
     state: "experimental",
     meaning: "Keys or presses came from the browser while nobody could see the page.",
     strength: "moderate",
@@ -282,7 +321,6 @@ export const agentActDetections = [
   detection({
     id: 300610,
     slug: "two-tabs-focused",
-    engine: "behavioral",
     state: "experimental",
     meaning: "Two tabs of the site had the keyboard's focus at once.",
     strength: "notable",
@@ -296,7 +334,6 @@ export const agentActDetections = [
   detection({
     id: 300611,
     slug: "unpaired-keys",
-    engine: "behavioral",
     state: "experimental",
     meaning: "Letters were pressed again and again without being released, or the reverse.",
     strength: "notable",
@@ -307,5 +344,36 @@ export const agentActDetections = [
     source: "agents that send half of a key's events; modifiers, input methods and changes of focus are left out",
     fires: { unpairedKeys: 3, browserMobile: false },
     staysQuiet: { unpairedKeys: 2, browserMobile: false },
+  }),
+  detection({
+    id: 300615,
+    slug: "form-without-keys",
+    state: "experimental",
+    meaning:
+      "A form was filled in without a key, and the browser put the texts of it into their fields in one piece, as soon as each had the focus.",
+    strength: "moderate",
+    cause: "form_fill",
+    group: "aid",
+    reads: ["unkeyedForms", "placedTexts", "browserMobile", "evalLength"],
+    when: isPutIn,
+    source:
+      "drivers insert text through the browser; password managers and scripts set a field's value instead (they had it in 23 of 58 visits of people when a form without keys was enough), dictation and pickers take longer",
+    fires: { unkeyedForms: 1, placedTexts: 2, browserMobile: false, evalLength: 33 },
+    staysQuiet: { unkeyedForms: 1, placedTexts: 1, browserMobile: false, evalLength: 33 },
+  }),
+  detection({
+    id: 300616,
+    slug: "middle-between-pixels",
+    state: "experimental",
+    meaning:
+      "The pointer came to the very middle of its target and was between two pixels there, which no pointer of its system can be.",
+    strength: "notable",
+    cause: "centered",
+    reads: ["exactClicks", "betweenPixels", "browserMobile", "evalLength"],
+    when: isPlacedFinely,
+    source:
+      "drivers reckon the middle of an element; a page that is zoomed by pinching gives fractions, and a chance of one in thousands",
+    fires: { exactClicks: 1, betweenPixels: true, browserMobile: false, evalLength: 33 },
+    staysQuiet: { exactClicks: 3, betweenPixels: false, browserMobile: false, evalLength: 33 },
   }),
 ];

@@ -6,8 +6,6 @@ export const clickDetections = [
   detection({
     id: 300113,
     slug: "instant-clicks",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Mouse buttons are released as soon as they are pressed.",
     strength: "notable",
     cause: "button_hold",
@@ -22,8 +20,6 @@ export const clickDetections = [
   detection({
     id: 300115,
     slug: "centered-clicks",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Clicks hit the exact centre of their targets.",
     strength: "notable",
     cause: "aim",
@@ -37,8 +33,6 @@ export const clickDetections = [
   detection({
     id: 300126,
     slug: "always-centered-clicks",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Click after click, at different places, hits the exact centre of its target.",
     strength: "notable",
     cause: "aim",
@@ -53,8 +47,6 @@ export const clickDetections = [
   detection({
     id: 300127,
     slug: "astray-clicks",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Clicks happen far from where the pointer was a moment earlier.",
     strength: "notable",
     cause: "astray",
@@ -67,8 +59,6 @@ export const clickDetections = [
   detection({
     id: 300501,
     slug: "clicks-without-approach",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "The pointer jumps straight to its targets.",
     strength: "notable",
     cause: "approach",
@@ -82,8 +72,6 @@ export const clickDetections = [
   detection({
     id: 300502,
     slug: "clicks-without-pointer",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Clicks happen at different places while the pointer never moves.",
     strength: "notable",
     cause: "approach",
@@ -97,8 +85,6 @@ export const clickDetections = [
   detection({
     id: 300506,
     slug: "nothing-by-hand",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Clicks and keys take no time, and the pointer jumps from click to click.",
     strength: "moderate",
     cause: "approach",
@@ -116,8 +102,6 @@ export const clickDetections = [
   detection({
     id: 300507,
     slug: "nothing-by-hand-on-even-steps",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Clicks and keys take no time, and the pointer repeats its steps.",
     strength: "moderate",
     cause: "approach",
@@ -136,8 +120,6 @@ export const clickDetections = [
   detection({
     id: 300508,
     slug: "pointer-without-travel",
-    engine: "behavioral",
-    state: "scoring",
     meaning:
       "Button and keys are held as long as fingers hold them, but the pointer jumps from click to click and never travels.",
     strength: "moderate",
@@ -187,8 +169,6 @@ export const clickDetections = [
   detection({
     id: 300503,
     slug: "scripted-events",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Input events were made by a script of the page rather than by the browser.",
     strength: "weak",
     cause: "untrusted",
@@ -202,8 +182,6 @@ export const clickDetections = [
   detection({
     id: 300504,
     slug: "script-clicks",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Most clicks were made by a script of the page rather than by a visitor.",
     strength: "weak",
     cause: "untrusted",
@@ -218,8 +196,6 @@ export const clickDetections = [
   detection({
     id: 300505,
     slug: "unattended-visit",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Scripts clicked and scrolled or sent a form on a page that nobody touched.",
     strength: "moderate",
     cause: "unattended",

@@ -1,87 +1,43 @@
 /** Families 3001 to 3003, dispatch: what the SDK measures of moves beside their places, and drivers do not imitate. */
-import { detection, type Read } from "./detection.js";
-
-/**
- * Whether pointers have no fractions of pixels there but those of 256ths, which the SDK does not count: Windows, and Linux with X11 or Wayland. A
- * window that fills the screen may be a kiosk without a window system. The user agent alone proves no system.
- */
-function hasPixelGrid(
-  e: Read<"browserSystem" | "platform" | "platformForeign" | "innerW" | "innerH" | "screenW" | "screenH">,
-): boolean {
-  if (e.platformForeign > 0) return false;
-  if (e.browserSystem === "windows") return e.platform.startsWith("Win");
-  if (e.browserSystem !== "linux" || !e.platform.startsWith("Linux")) return false;
-  return !(e.innerW === e.screenW && e.innerH === e.screenH);
-}
+import { detection } from "./detection.js";
 
 /** About sessions, from clocks, fractions of pixels, coalesced moves and wheel turns, where the SDK measured them. */
 export const dispatchDetections = [
   detection({
     id: 300114,
     slug: "dispatched-moves",
-    engine: "behavioral",
-    state: "scoring",
     meaning:
       "Moves have fractions of pixels that no window system sends, on an unscaled display, and arrive one by one, as through a debugger protocol.",
     strength: "notable",
     cause: "dispatch",
     isDriverTrace: true,
-    reads: [
-      "fractionShare",
-      "coalescedMean",
-      "dpr",
-      "points",
-      "browserFamily",
-      "browserSystem",
-      "platform",
-      "platformForeign",
-      "innerW",
-      "innerH",
-      "screenW",
-      "screenH",
-    ],
+    reads: ["fractionShare", "coalescedMean", "points", "browserFamily", "pixelGrid"],
     when: (e) =>
       e.fractionShare >= 0.5 &&
       e.coalescedMean <= 1.02 &&
-      e.dpr === 1 &&
       e.points >= 5 &&
       e.browserFamily === "chromium" &&
-      hasPixelGrid(e),
+      e.pixelGrid,
     source:
       "Playwright and Puppeteer in Chromium: always both. Input of the operating system has whole pixels on Windows and X11 and 256ths on Wayland (157 of 157 moves under sway) unless a page is zoomed by pinching; macOS and ozone/drm have fractions of their own",
     fires: {
       fractionShare: 0.98,
       coalescedMean: 1.0,
-      dpr: 1,
       points: 90,
       browserFamily: "chromium",
-      browserSystem: "windows",
-      platform: "Win32",
-      platformForeign: 0,
-      innerW: 1903,
-      innerH: 937,
-      screenW: 1920,
-      screenH: 1080,
+      pixelGrid: true,
     },
     staysQuiet: {
       fractionShare: 0.98,
       coalescedMean: 1.0,
-      dpr: 1,
       points: 90,
       browserFamily: "chromium",
-      browserSystem: "mac",
-      platform: "MacIntel",
-      platformForeign: 0,
-      innerW: 1903,
-      innerH: 937,
-      screenW: 1920,
-      screenH: 1080,
+      pixelGrid: false,
     },
   }),
   detection({
     id: 300121,
     slug: "driver-clock",
-    engine: "behavioral",
     state: "retired",
     meaning: "Mouse moves on Linux have times that are not whole milliseconds, unlike X11's.",
     strength: "notable",
@@ -96,7 +52,6 @@ export const dispatchDetections = [
   detection({
     id: 300209,
     slug: "driver-key-clock",
-    engine: "behavioral",
     state: "retired",
     meaning: "Key events on Linux have times that are not whole milliseconds, unlike X11's.",
     strength: "notable",
@@ -110,8 +65,6 @@ export const dispatchDetections = [
   detection({
     id: 300304,
     slug: "leaping-wheel",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Each wheel notch scrolls the page in one jump, without the browser's animation.",
     strength: "notable",
     cause: "wheel",
@@ -126,8 +79,6 @@ export const dispatchDetections = [
   detection({
     id: 300125,
     slug: "frame-bound-moves",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Moves with fractions of pixels are each delivered most of a frame late, and none are merged.",
     strength: "weak",
     cause: "dispatch_beat",
@@ -141,8 +92,6 @@ export const dispatchDetections = [
   detection({
     id: 300116,
     slug: "movement-mismatch",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Reported movement deltas disagree with the positions.",
     strength: "weak",
     cause: "dispatch",

@@ -6,8 +6,6 @@ export const keyDetections = [
   detection({
     id: 300201,
     slug: "instant-keys",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Keys are released as soon as they are pressed.",
     strength: "notable",
     cause: "key_dwell",
@@ -21,8 +19,6 @@ export const keyDetections = [
   detection({
     id: 300202,
     slug: "metronome-typing",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "The intervals between keys are practically constant.",
     strength: "notable",
     cause: "key_rhythm",
@@ -36,8 +32,6 @@ export const keyDetections = [
   detection({
     id: 300203,
     slug: "burst-typing",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Keys follow each other with no time in between.",
     strength: "notable",
     cause: "key_rhythm",
@@ -52,8 +46,6 @@ export const keyDetections = [
   detection({
     id: 300208,
     slug: "keys-without-flight",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Each key goes down at the exact moment the previous one comes up.",
     strength: "notable",
     cause: "key_rhythm",
@@ -68,8 +60,6 @@ export const keyDetections = [
   detection({
     id: 300204,
     slug: "equal-dwells",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Every key is held for the same time.",
     strength: "notable",
     cause: "key_dwell",
@@ -83,8 +73,6 @@ export const keyDetections = [
   detection({
     id: 300207,
     slug: "even-typing",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "The intervals between keys vary far less than any typist's.",
     strength: "notable",
     cause: "key_rhythm",
@@ -98,8 +86,6 @@ export const keyDetections = [
   detection({
     id: 300210,
     slug: "nothing-but-made-keys",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Much text was typed in a way that no hand types, and nothing else was done.",
     strength: "moderate",
     cause: "key_rhythm",
@@ -154,8 +140,6 @@ export const keyDetections = [
   detection({
     id: 300211,
     slug: "unvaried-typing",
-    engine: "behavioral",
-    state: "scoring",
     meaning:
       "Many keys were typed without a pause at the end of any word, without an overlap, at times that hardly vary.",
     strength: "moderate",
@@ -171,8 +155,6 @@ export const keyDetections = [
   detection({
     id: 300212,
     slug: "keys-drawn-by-lot",
-    engine: "behavioral",
-    state: "scoring",
     meaning:
       "How long a key is held and when the next one goes down are unrelated, and presses follow each other impossibly fast.",
     strength: "moderate",
@@ -199,8 +181,6 @@ export const keyDetections = [
   detection({
     id: 300205,
     slug: "unexplained-text",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Text appeared in fields without keys, paste or autofill.",
     strength: "weak",
     cause: "form_fill",
@@ -214,8 +194,6 @@ export const keyDetections = [
   detection({
     id: 300206,
     slug: "instant-form",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "A form of several fields was filled in within a third of a second, without autofill.",
     strength: "notable",
     cause: "form_fill",
@@ -229,7 +207,6 @@ export const keyDetections = [
   detection({
     id: 300301,
     slug: "flat-touches",
-    engine: "behavioral",
     state: "experimental",
     meaning: "Touches carry neither pressure nor radius.",
     strength: "weak",
@@ -243,8 +220,6 @@ export const keyDetections = [
   detection({
     id: 300302,
     slug: "uncaused-scrolling",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "The page scrolls without wheel, key, finger or pointer.",
     strength: "weak",
     cause: "scroll_cause",
@@ -258,8 +233,6 @@ export const keyDetections = [
   detection({
     id: 300303,
     slug: "metronome-scrolling",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "A dozen or more scrolls came at constant intervals, each over the same distance.",
     strength: "moderate",
     cause: "scroll_rhythm",
@@ -302,7 +275,6 @@ export const keyDetections = [
   detection({
     id: 300401,
     slug: "metronome-moves",
-    engine: "behavioral",
     state: "experimental",
     meaning: "Pointer moves come at constant intervals off the frame rate.",
     strength: "weak",

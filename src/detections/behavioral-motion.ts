@@ -12,8 +12,6 @@ export const motionDetections = [
   detection({
     id: 300134,
     slug: "jagged-path",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "At moderate speed the pointer zigzags around its line from report to report.",
     strength: "notable",
     cause: "jitter",
@@ -28,8 +26,6 @@ export const motionDetections = [
   detection({
     id: 300135,
     slug: "noisy-path",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "The pointer repeatedly shakes from report to report as no hand can.",
     strength: "moderate",
     cause: "jitter",
@@ -43,8 +39,6 @@ export const motionDetections = [
   detection({
     id: 300140,
     slug: "one-speed-profile",
-    engine: "behavioral",
-    state: "scoring",
     meaning:
       "Every pointer movement is nearly straight, speeds up and slows down in the same way, and has a low peak speed.",
     strength: "notable",
@@ -61,8 +55,6 @@ export const motionDetections = [
   detection({
     id: 300143,
     slug: "one-rise-of-speed",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Every pointer movement, however long, accelerates in the same way, as if by a formula.",
     strength: "moderate",
     cause: "speed_profile",
@@ -81,8 +73,6 @@ export const motionDetections = [
   detection({
     id: 300136,
     slug: "never-slow",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "The pointer repeatedly reaches its target without the small final steps of a hand.",
     strength: "weak",
     cause: "rest",
@@ -97,8 +87,6 @@ export const motionDetections = [
   detection({
     id: 300137,
     slug: "pace-hardly-follows-time",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Along a smooth path, step lengths hardly follow their uneven durations.",
     strength: "weak",
     cause: "time_blind",
@@ -118,8 +106,6 @@ export const motionDetections = [
   detection({
     id: 300138,
     slug: "abrupt-ends",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Movements with partly equal steps end without slowing down.",
     strength: "weak",
     cause: "stops",

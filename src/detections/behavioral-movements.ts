@@ -6,8 +6,6 @@ export const movementDetections = [
   detection({
     id: 300109,
     slug: "uniformly-straight",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "All pointer movements are equally straight.",
     strength: "moderate",
     cause: "straightness",
@@ -21,8 +19,6 @@ export const movementDetections = [
   detection({
     id: 300118,
     slug: "alike-strokes",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Pointer movements are nearly straight, all to about the same degree.",
     strength: "notable",
     cause: "straightness",
@@ -37,8 +33,6 @@ export const movementDetections = [
   detection({
     id: 300119,
     slug: "distance-rules-duration",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "The duration of movements follows their length far more closely than human aiming does.",
     strength: "notable",
     cause: "stroke_law",
@@ -52,8 +46,6 @@ export const movementDetections = [
   detection({
     id: 300128,
     slug: "imitated-reports",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "The pointer jumps between reports, and the reports imitate the SDK's without its measurements.",
     strength: "moderate",
     cause: "imitation",
@@ -66,8 +58,6 @@ export const movementDetections = [
   detection({
     id: 300130,
     slug: "broken-path",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Pointer movements start, and clicks happen, somewhere other than where the previous movement ended.",
     strength: "moderate",
     cause: "astray",
@@ -81,8 +71,6 @@ export const movementDetections = [
   detection({
     id: 300131,
     slug: "never-continuous",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "The pointer repeatedly jumps to another place and moves on from there.",
     strength: "strong",
     cause: "astray",

@@ -6,8 +6,6 @@ export const replayDetections = [
   detection({
     id: 300112,
     slug: "replayed-path",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "The pointer path was recorded earlier: another session of the project showed the same steps.",
     strength: "strong",
     cause: "replay",
@@ -21,8 +19,6 @@ export const replayDetections = [
   detection({
     id: 300129,
     slug: "replayed-turns",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "The pointer path was recorded earlier: it turns where another session's path turned, at any speed.",
     strength: "strong",
     cause: "replay",
@@ -36,8 +32,6 @@ export const replayDetections = [
   detection({
     id: 300139,
     slug: "turns-in-common",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Parts of the pointer path turn where another session's path turned.",
     strength: "moderate",
     cause: "replay",
@@ -51,8 +45,6 @@ export const replayDetections = [
   detection({
     id: 300144,
     slug: "steps-in-common",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Parts of the pointer path have the steps of another session's path.",
     strength: "moderate",
     cause: "replay",
@@ -66,8 +58,6 @@ export const replayDetections = [
   detection({
     id: 300141,
     slug: "redrawn-path",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "The pointer path has the corners of another session's path, even if moved, turned or scaled.",
     strength: "strong",
     cause: "replay",
@@ -81,8 +71,6 @@ export const replayDetections = [
   detection({
     id: 300142,
     slug: "corners-in-common",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "The pointer path shares some corners with another session's path, even if moved, turned or scaled.",
     strength: "moderate",
     cause: "replay",
@@ -95,7 +83,6 @@ export const replayDetections = [
   detection({
     id: 300132,
     slug: "path-played-back",
-    engine: "behavioral",
     state: "retired",
     meaning: "The pointer path was recorded earlier and arrives through the operating system, like a hand's.",
     strength: "notable",

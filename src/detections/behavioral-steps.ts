@@ -9,8 +9,6 @@ export const stepDetections = [
   detection({
     id: 300101,
     slug: "repeated-steps",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Most long pointer steps repeat the one before, as interpolation does and hands rarely do.",
     strength: "notable",
     cause: "interpolation",
@@ -25,8 +23,6 @@ export const stepDetections = [
   detection({
     id: 300102,
     slug: "mechanical-steps",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Nearly all long pointer steps repeat the one before.",
     strength: "moderate",
     cause: "interpolation",
@@ -41,8 +37,6 @@ export const stepDetections = [
   detection({
     id: 300103,
     slug: "smooth-curve",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "The pointer follows evenly spaced points of a smooth curve.",
     strength: "notable",
     cause: "interpolation",
@@ -57,8 +51,6 @@ export const stepDetections = [
   detection({
     id: 300104,
     slug: "perfect-curve",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "The pointer stays on a smooth curve at nearly every step.",
     strength: "moderate",
     cause: "interpolation",
@@ -72,8 +64,6 @@ export const stepDetections = [
   detection({
     id: 300105,
     slug: "dead-stops",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "The pointer repeatedly stops abruptly from full speed at the end of evenly spaced paths.",
     strength: "moderate",
     cause: "stops",
@@ -87,8 +77,6 @@ export const stepDetections = [
   detection({
     id: 300120,
     slug: "steps-to-a-stop",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Every movement ends at full speed after evenly spaced steps.",
     strength: "moderate",
     cause: "stops",
@@ -102,8 +90,6 @@ export const stepDetections = [
   detection({
     id: 300107,
     slug: "pace-ignores-time",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Along a smooth path, the length of pointer steps does not depend on their duration.",
     strength: "notable",
     cause: "time_blind",
@@ -117,8 +103,6 @@ export const stepDetections = [
   detection({
     id: 300123,
     slug: "timed-strokes",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Along nearly straight movements, step lengths do not follow their uneven durations.",
     strength: "moderate",
     cause: "time_blind",
@@ -139,8 +123,6 @@ export const stepDetections = [
   detection({
     id: 300110,
     slug: "random-walk",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "The pointer turns as sharply as a random walk.",
     strength: "moderate",
     cause: "turning",
@@ -154,8 +136,6 @@ export const stepDetections = [
   detection({
     id: 300122,
     slug: "pure-random-walk",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "The pointer turns as if every step were random.",
     strength: "strong",
     cause: "turning",
@@ -169,8 +149,6 @@ export const stepDetections = [
   detection({
     id: 300133,
     slug: "places-by-lot",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "The pointer goes back and forth across the page as if every position were random.",
     strength: "strong",
     cause: "turning",
@@ -184,8 +162,6 @@ export const stepDetections = [
   detection({
     id: 300117,
     slug: "impossible-speed",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "The pointer repeatedly covers tens of pixels within a millisecond or two.",
     strength: "notable",
     cause: "speed",
@@ -198,8 +174,6 @@ export const stepDetections = [
   detection({
     id: 300124,
     slug: "leaping-pointer",
-    engine: "behavioral",
-    state: "scoring",
     meaning: "Move after move crosses much of the screen within a frame or two.",
     strength: "moderate",
     cause: "speed",

@@ -1,5 +1,5 @@
 /** The catalogue: every detection there is, and what the public may know of each. Order has no meaning. */
-import type { EngineName } from "../contract/evidence.js";
+import type { EngineName } from "../contract/evidence/evidence.js";
 import { agentActDetections } from "./behavioral-agents.js";
 import { clickDetections } from "./behavioral-clicks.js";
 import { dispatchDetections } from "./behavioral-dispatch.js";

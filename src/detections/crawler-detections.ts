@@ -6,8 +6,6 @@ export const crawlerDetections = [
   sharedDetection({
     id: 400101,
     slug: "spoofed-crawler",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The user agent claims to be a known crawler, but the address does not belong to its operator.",
     strength: "decisive",
     cause: "crawler_claim",
@@ -23,8 +21,6 @@ export const crawlerDetections = [
   sharedDetection({
     id: 400102,
     slug: "verified-crawler",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "A crawler confirmed by its operator's addresses or host names.",
     strength: "none",
     cause: "crawler_claim",
@@ -37,8 +33,6 @@ export const crawlerDetections = [
   sharedDetection({
     id: 400103,
     slug: "unconfirmed-crawler-claim",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The user agent claims to be a bot whose address can't be checked, or has not been checked yet.",
     strength: "moderate",
     cause: "crawler_claim",
@@ -51,8 +45,6 @@ export const crawlerDetections = [
   requestDetection({
     id: 400104,
     slug: "invalid-signature",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The request is signed in the name of a known agent, but the signature is invalid.",
     strength: "decisive",
     cause: "signature",

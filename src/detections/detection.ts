@@ -3,9 +3,9 @@
  * comes from. Everything else (runner, public catalogue, documentation, tests) is derived from the list of such records.
  */
 
-import type { EngineName } from "../contract/evidence.js";
-import type { RequestEvidence } from "../contract/request-evidence.js";
-import type { SessionEvidence } from "../contract/session-evidence.js";
+import type { EngineName } from "../contract/evidence/evidence.js";
+import type { RequestEvidence } from "../contract/evidence/request-evidence.js";
+import type { SessionEvidence } from "../contract/evidence/session-evidence.js";
 
 /** Whether it counts. experimental: it fires and adds nothing to a score; retired: it is not run any more, and keeps its id. */
 export type DetectionState = "experimental" | "scoring" | "retired";
@@ -73,12 +73,14 @@ export type Read<Name extends EvidenceName> = { readonly [Each in Name]: AnyEvid
 
 /** One entry of the catalogue. Made by `detection`, `requestDetection` or `sharedDetection`, which check the names that it reads. */
 export interface Detection<Name extends EvidenceName = EvidenceName> {
-  /** Six digits by family, never reused. */
+  /** Six digits by family, never reused; the first says the engine. */
   readonly id: number;
   readonly slug: string;
+  /** That of the family. */
   readonly engine: EngineName;
   /** Given by the function that makes the entry. */
   readonly subjects: readonly Subject[];
+  /** Default scoring. */
   readonly state: DetectionState;
   /** Plain English, for the operator: what was seen. */
   readonly meaning: string;
@@ -95,32 +97,51 @@ export interface Detection<Name extends EvidenceName = EvidenceName> {
   readonly reads: readonly Name[];
   /** Pure; never called with a missing value. */
   when(evidence: Read<Name>): boolean;
+  /** Of a conclusion from several facts: the slugs of the detections that show those which decided it, for whoever reads it. Pure. */
+  decidedBy?(evidence: Read<Name>): string[];
   /** Where the idea or the threshold comes from. */
   readonly source: string;
   readonly fires: Read<Name>;
   readonly staysQuiet: Read<Name>;
 }
 
-type Entry<Name extends EvidenceName> = Omit<Detection<Name>, "subjects">;
+/** What an entry says itself: the rest is that of its family and of the function that makes it. */
+type Entry<Name extends EvidenceName> = Omit<Detection<Name>, "subjects" | "engine" | "state"> & {
+  readonly state?: DetectionState;
+};
+
+/** The engine by the first digit of an id; 4 are claims to be a bot that somebody vouches for. */
+const engineOfFamily: Readonly<Record<number, EngineName>> = {
+  1: "heuristics",
+  2: "js_detection",
+  3: "behavioral",
+  4: "heuristics",
+};
 
 /**
  * An entry about sessions. Checks that `when` reads only what `reads` lists, and `reads` only what there is of sessions; then forgets the
  * names, so that all entries fit one list.
  */
 export function detection<const Name extends keyof SessionEvidence>(entry: Entry<Name>): Detection {
-  return { ...entry, subjects: ["session"] } as unknown as Detection;
+  return madeOf(entry, ["session"]);
 }
 
 /** The same about requests. */
 export function requestDetection<const Name extends keyof RequestEvidence>(entry: Entry<Name>): Detection {
-  return { ...entry, subjects: ["request"] } as unknown as Detection;
+  return madeOf(entry, ["request"]);
 }
 
 /** The same about both: it reads what sessions and requests have in common. */
 export function sharedDetection<const Name extends keyof SessionEvidence & keyof RequestEvidence>(
   entry: Entry<Name>,
 ): Detection {
-  return { ...entry, subjects: ["session", "request"] } as unknown as Detection;
+  return madeOf(entry, ["session", "request"]);
+}
+
+function madeOf<Name extends EvidenceName>(entry: Entry<Name>, subjects: readonly Subject[]): Detection {
+  const engine = engineOfFamily[Math.floor(entry.id / 100_000)];
+  if (engine === undefined) throw new Error(`no family of detections has the id ${entry.id}`);
+  return { state: "scoring", ...entry, engine, subjects } as unknown as Detection;
 }
 
 /**

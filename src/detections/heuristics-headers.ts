@@ -13,8 +13,6 @@ export const headerDetections = [
   sharedDetection({
     id: 100201,
     slug: "no-accept-language",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The client claims to be a browser, but sent no Accept-Language header.",
     strength: "notable",
     cause: "accept_language",
@@ -28,8 +26,6 @@ export const headerDetections = [
   sharedDetection({
     id: 100202,
     slug: "any-accept-language",
-    engine: "heuristics",
-    state: "scoring",
     meaning: 'Accept-Language is "*", which no browser sends but Node\'s fetch does.',
     strength: "strong",
     cause: "accept_language",
@@ -42,8 +38,6 @@ export const headerDetections = [
   sharedDetection({
     id: 100203,
     slug: "chromium-without-fetch-metadata",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The client claims to be Chromium, but its Sec-Fetch headers are missing.",
     strength: "notable",
     cause: "sec_headers",
@@ -61,8 +55,6 @@ export const headerDetections = [
   sharedDetection({
     id: 100204,
     slug: "browser-without-fetch-metadata",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The client claims to be a current Firefox or Safari, but its Sec-Fetch headers are missing.",
     strength: "notable",
     cause: "sec_headers",
@@ -93,8 +85,6 @@ export const headerDetections = [
   sharedDetection({
     id: 100205,
     slug: "partial-fetch-metadata",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "Some Sec-Fetch headers are there and others are missing; browsers send Site, Mode and Dest together.",
     strength: "notable",
     cause: "fetch_metadata",
@@ -107,8 +97,6 @@ export const headerDetections = [
   sharedDetection({
     id: 100206,
     slug: "chromium-without-client-hints",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The client claims to be Chromium, but its Sec-CH-UA header is missing.",
     strength: "notable",
     cause: "sec_headers",
@@ -139,8 +127,6 @@ export const headerDetections = [
   sharedDetection({
     id: 100207,
     slug: "client-hints-contradict-agent",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "Sec-CH-UA names another engine or version than the User-Agent.",
     strength: "notable",
     cause: "client_hints",
@@ -154,8 +140,6 @@ export const headerDetections = [
   sharedDetection({
     id: 100208,
     slug: "no-accept-encoding",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The client claims to be a browser, but sent no Accept-Encoding header.",
     strength: "weak",
     cause: "accept_encoding",
@@ -169,8 +153,6 @@ export const headerDetections = [
   sharedDetection({
     id: 100209,
     slug: "no-brotli",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The client claims to be a current browser on an https page, but does not accept Brotli.",
     strength: "weak",
     cause: "accept_encoding",
@@ -184,8 +166,6 @@ export const headerDetections = [
   sharedDetection({
     id: 100210,
     slug: "no-origin",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The client claims to be a browser, but its POST had no Origin header.",
     strength: "weak",
     cause: "origin",
@@ -199,8 +179,6 @@ export const headerDetections = [
   sharedDetection({
     id: 100211,
     slug: "no-accept",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The client claims to be a browser, but sent no Accept header.",
     strength: "weak",
     cause: "accept",
@@ -214,8 +192,6 @@ export const headerDetections = [
   detection({
     id: 100212,
     slug: "odd-accept",
-    engine: "heuristics",
-    state: "scoring",
     meaning:
       "The client claims to be a browser, but its Accept header names only fixed types, as hand-made clients do.",
     strength: "weak",
@@ -230,8 +206,6 @@ export const headerDetections = [
   detection({
     id: 100213,
     slug: "navigation-fetch-metadata",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "Sec-Fetch headers describe the loading of a document, not the request of a script.",
     strength: "notable",
     cause: "fetch_metadata",
@@ -244,8 +218,6 @@ export const headerDetections = [
   sharedDetection({
     id: 100214,
     slug: "library-behind-https",
-    engine: "heuristics",
-    state: "scoring",
     meaning:
       "The client claims to be a current browser on an https page, but Sec-Fetch headers and Brotli are both missing.",
     strength: "notable",
@@ -278,8 +250,6 @@ export const headerDetections = [
   sharedDetection({
     id: 100215,
     slug: "no-origin-no-metadata",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The client claims to be a current browser, but its POST had neither Origin nor Sec-Fetch headers.",
     strength: "notable",
     cause: "library_transport",
@@ -293,8 +263,6 @@ export const headerDetections = [
   detection({
     id: 100216,
     slug: "request-without-a-page",
-    engine: "heuristics",
-    state: "scoring",
     meaning:
       "The client claims to be a current browser, but sent neither Sec-Fetch headers nor anything about the page's environment.",
     strength: "notable",

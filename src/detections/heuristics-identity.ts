@@ -7,8 +7,6 @@ export const identityDetections = [
   sharedDetection({
     id: 100101,
     slug: "tool-user-agent",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The user agent names a command-line tool, HTTP library, driver or scraper that no person browses with.",
     strength: "decisive",
     cause: "declared_tool",
@@ -22,8 +20,6 @@ export const identityDetections = [
   detection({
     id: 100102,
     slug: "navigator-webdriver",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The browser itself says that it is automated (navigator.webdriver).",
     strength: "decisive",
     cause: "webdriver",
@@ -37,8 +33,6 @@ export const identityDetections = [
   sharedDetection({
     id: 100103,
     slug: "library-user-agent",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The user agent names an HTTP library that apps and servers use, rather than a browser.",
     strength: "strong",
     cause: "declared_tool",
@@ -56,8 +50,6 @@ export const identityDetections = [
   sharedDetection({
     id: 100104,
     slug: "no-user-agent",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "Requests came without a User-Agent header.",
     strength: "strong",
     cause: "declared_tool",
@@ -70,8 +62,6 @@ export const identityDetections = [
   sharedDetection({
     id: 100111,
     slug: "user-agent-removed",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "Requests came without a User-Agent header, but with a browser's other headers, as through a filter.",
     strength: "notable",
     cause: "declared_tool",
@@ -85,8 +75,6 @@ export const identityDetections = [
   sharedDetection({
     id: 100112,
     slug: "unknown-name-in-a-browser",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The user agent is no browser's, but the other headers are: an app with a web view, or a changed name.",
     strength: "notable",
     cause: "declared_tool",
@@ -100,8 +88,6 @@ export const identityDetections = [
   sharedDetection({
     id: 100105,
     slug: "headless-brand",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The browser's brand list names a headless build.",
     strength: "decisive",
     cause: "declared_headless",
@@ -115,8 +101,6 @@ export const identityDetections = [
   detection({
     id: 100106,
     slug: "page-agent-is-tool",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The page reports a headless or scripted user agent that differs from the request's.",
     strength: "decisive",
     cause: "declared_headless",
@@ -135,8 +119,6 @@ export const identityDetections = [
   detection({
     id: 100107,
     slug: "unknown-user-agent",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The user agent does not look like any browser's.",
     strength: "strong",
     cause: "declared_tool",

@@ -6,8 +6,6 @@ export const trafficDetections = [
   detection({
     id: 100301,
     slug: "many-sessions-from-address",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "This address opened hundreds of sessions within an hour.",
     strength: "weak",
     cause: "address_rate",
@@ -22,8 +20,6 @@ export const trafficDetections = [
   detection({
     id: 100302,
     slug: "same-batch-many-sessions",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "Several sessions sent a batch with exactly the same geometry.",
     strength: "strong",
     cause: "copied_batch",
@@ -36,8 +32,6 @@ export const trafficDetections = [
   detection({
     id: 100303,
     slug: "token-from-many-networks",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "One session token was used from many networks.",
     strength: "weak",
     cause: "token_sharing",
@@ -50,8 +44,6 @@ export const trafficDetections = [
   detection({
     id: 100304,
     slug: "token-from-many-agents",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "One session token was used with changing user agents.",
     strength: "moderate",
     cause: "token_sharing",
@@ -66,8 +58,6 @@ export const trafficDetections = [
   detection({
     id: 100401,
     slug: "events-from-the-future",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "Events are stamped more than a day after the server's clock, and their clock leaps.",
     strength: "weak",
     cause: "forged_clock",
@@ -80,8 +70,6 @@ export const trafficDetections = [
   detection({
     id: 100402,
     slug: "impossible-coordinates",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The pointer was reported far outside any screen.",
     strength: "strong",
     cause: "forged_geometry",
@@ -94,8 +82,6 @@ export const trafficDetections = [
   detection({
     id: 100403,
     slug: "impossible-durations",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "Buttons or keys were reported released before they were pressed.",
     strength: "notable",
     cause: "forged_clock",
@@ -108,8 +94,6 @@ export const trafficDetections = [
   detection({
     id: 100404,
     slug: "time-runs-backwards",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "Pointer paths repeatedly run backwards in time.",
     strength: "weak",
     cause: "forged_clock",
@@ -122,8 +106,6 @@ export const trafficDetections = [
   detection({
     id: 100405,
     slug: "outside-viewport",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The pointer was reported thousands of pixels outside the window.",
     strength: "weak",
     cause: "forged_geometry",
@@ -136,8 +118,6 @@ export const trafficDetections = [
   detection({
     id: 100406,
     slug: "unsteady-clock",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The offset between the events' clock and the server's shifts by many hours.",
     strength: "weak",
     cause: "forged_clock",
@@ -150,8 +130,6 @@ export const trafficDetections = [
   detection({
     id: 100407,
     slug: "events-before-session",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "By the events' own clock, some happened hours before the session began, or in the future.",
     strength: "weak",
     cause: "forged_clock",
@@ -165,7 +143,6 @@ export const trafficDetections = [
   detection({
     id: 100306,
     slug: "same-environment-many-sessions",
-    engine: "heuristics",
     state: "experimental",
     meaning: "A thousand sessions with exactly this environment were opened from one network within an hour or two.",
     strength: "weak",
@@ -181,7 +158,6 @@ export const trafficDetections = [
   detection({
     id: 100408,
     slug: "start-ticket-not-its-own",
-    engine: "heuristics",
     state: "experimental",
     meaning:
       "The session handed in a start ticket that was used before, or that this server never made for this project.",
@@ -197,7 +173,6 @@ export const trafficDetections = [
   detection({
     id: 100409,
     slug: "start-ticket-from-elsewhere",
-    engine: "heuristics",
     state: "experimental",
     meaning: "The session's start ticket was made for another network.",
     strength: "weak",
@@ -212,7 +187,6 @@ export const trafficDetections = [
   detection({
     id: 100410,
     slug: "no-start-ticket",
-    engine: "heuristics",
     state: "experimental",
     meaning: "The SDK's second file has reported, but no start ticket came with it.",
     strength: "hint",
@@ -227,7 +201,6 @@ export const trafficDetections = [
   detection({
     id: 100411,
     slug: "reports-ahead-of-time",
-    engine: "heuristics",
     state: "experimental",
     meaning: "By the page's own clock, events were reported before they can have happened.",
     strength: "notable",
@@ -242,7 +215,6 @@ export const trafficDetections = [
   detection({
     id: 100412,
     slug: "reports-out-of-order",
-    engine: "heuristics",
     state: "experimental",
     meaning: "Reports arrive in an order that the SDK never produces.",
     strength: "weak",
@@ -257,8 +229,6 @@ export const trafficDetections = [
   detection({
     id: 100501,
     slug: "honeypot-filled",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "A form field that people can't see was filled in, and not by the browser.",
     strength: "strong",
     cause: "honeypot",
@@ -271,8 +241,6 @@ export const trafficDetections = [
   detection({
     id: 100305,
     slug: "event-flood",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "Events arrive at a rate that no visit produces.",
     strength: "weak",
     cause: "event_rate",

@@ -6,8 +6,6 @@ export const consistencyDetections = [
   detection({
     id: 200301,
     slug: "frame-hides-driver",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "The property navigator.webdriver differs between the page and a new frame.",
     strength: "strong",
     cause: "frame_mismatch",
@@ -21,8 +19,6 @@ export const consistencyDetections = [
   detection({
     id: 200302,
     slug: "frame-mismatch",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "The reported identity or hardware differs between the page and a new frame.",
     strength: "weak",
     cause: "identity_override",
@@ -35,8 +31,6 @@ export const consistencyDetections = [
   detection({
     id: 200303,
     slug: "worker-mismatch",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "The reported identity or hardware differs between the page and a worker.",
     strength: "weak",
     cause: "identity_override",
@@ -49,8 +43,6 @@ export const consistencyDetections = [
   detection({
     id: 200304,
     slug: "header-mismatch",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "The page and its requests name different user agents.",
     strength: "weak",
     cause: "identity_override",
@@ -63,8 +55,6 @@ export const consistencyDetections = [
   detection({
     id: 200305,
     slug: "brand-mismatch",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "The page and its requests name different engine versions.",
     strength: "weak",
     cause: "identity_override",
@@ -77,8 +67,6 @@ export const consistencyDetections = [
   detection({
     id: 200401,
     slug: "hidden-webdriver",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "The property navigator.webdriver was replaced or removed.",
     strength: "notable",
     cause: "tampering",
@@ -92,8 +80,6 @@ export const consistencyDetections = [
   detection({
     id: 200402,
     slug: "disguised-functions",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "Function.prototype.toString was replaced, which hides other replacements.",
     strength: "weak",
     cause: "identity_override",
@@ -106,8 +92,6 @@ export const consistencyDetections = [
   detection({
     id: 200403,
     slug: "tampered-natives",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "Built-in properties that identify the browser have been replaced.",
     strength: "weak",
     cause: "identity_override",
@@ -120,8 +104,6 @@ export const consistencyDetections = [
   detection({
     id: 200404,
     slug: "foreign-engine",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "The script engine is not the claimed browser's.",
     strength: "weak",
     cause: "identity_override",
@@ -137,8 +119,6 @@ export const consistencyDetections = [
   detection({
     id: 200406,
     slug: "emulated-telephone",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "The script engine is not the claimed phone's.",
     strength: "weak",
     cause: "identity_override",
@@ -153,7 +133,6 @@ export const consistencyDetections = [
   detection({
     id: 200405,
     slug: "foreign-chrome-object",
-    engine: "js_detection",
     state: "experimental",
     meaning: "The object window.chrome exists in a browser that does not have it.",
     strength: "hint",
@@ -167,7 +146,6 @@ export const consistencyDetections = [
   detection({
     id: 200306,
     slug: "worker-graphics-mismatch",
-    engine: "js_detection",
     state: "experimental",
     meaning: "The page and a worker name different graphics adapters.",
     strength: "weak",
@@ -181,7 +159,6 @@ export const consistencyDetections = [
   detection({
     id: 200510,
     slug: "empty-client-hints",
-    engine: "js_detection",
     state: "experimental",
     meaning: "The browser leaves client hints empty that every Chromium fills in.",
     strength: "weak",
@@ -197,7 +174,6 @@ export const consistencyDetections = [
   detection({
     id: 200511,
     slug: "full-version-of-zeros",
-    engine: "js_detection",
     state: "experimental",
     meaning: "The full version in the client hints is only the shortened version of the user agent.",
     strength: "hint",
@@ -211,7 +187,6 @@ export const consistencyDetections = [
   detection({
     id: 200512,
     slug: "page-platform-contradiction",
-    engine: "js_detection",
     state: "experimental",
     meaning: "The platform in the page's client hints is not the claimed operating system.",
     strength: "weak",
@@ -226,7 +201,6 @@ export const consistencyDetections = [
   detection({
     id: 200513,
     slug: "foreign-fonts",
-    engine: "js_detection",
     state: "experimental",
     meaning: "The fonts belong to another operating system, and none to the claimed one.",
     strength: "weak",
@@ -241,8 +215,6 @@ export const consistencyDetections = [
   detection({
     id: 200501,
     slug: "no-languages",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "The browser has no languages.",
     strength: "weak",
     cause: "languages",
@@ -255,8 +227,6 @@ export const consistencyDetections = [
   detection({
     id: 200502,
     slug: "language-contradiction",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "The page's languages differ from those in its requests.",
     strength: "weak",
     cause: "identity_override",
@@ -269,8 +239,6 @@ export const consistencyDetections = [
   detection({
     id: 200503,
     slug: "zone-contradiction",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "The UTC time zone and the reported offset contradict each other.",
     strength: "weak",
     cause: "time_zone",
@@ -283,8 +251,6 @@ export const consistencyDetections = [
   detection({
     id: 200504,
     slug: "platform-contradiction",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "The platform does not match the claimed operating system.",
     strength: "weak",
     cause: "identity_override",
@@ -300,8 +266,6 @@ export const consistencyDetections = [
   detection({
     id: 200505,
     slug: "touch-contradiction",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "The browser claims to be a phone but has no touch screen.",
     strength: "weak",
     cause: "identity_override",
@@ -314,8 +278,6 @@ export const consistencyDetections = [
   detection({
     id: 200506,
     slug: "impossible-hardware",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "The reported number of processors or amount of memory exists on no device.",
     strength: "weak",
     cause: "hardware",
@@ -328,8 +290,6 @@ export const consistencyDetections = [
   detection({
     id: 200507,
     slug: "impossible-screen",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "The screen has no size, or is smaller than its usable area.",
     strength: "weak",
     cause: "screen",
@@ -342,8 +302,6 @@ export const consistencyDetections = [
   detection({
     id: 200508,
     slug: "shallow-colours",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "The screen has fewer than 15 bits of colour.",
     strength: "hint",
     cause: "screen_depth",
@@ -356,8 +314,6 @@ export const consistencyDetections = [
   detection({
     id: 200509,
     slug: "mobile-hint-contradiction",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "The browser claims to be mobile in one place and not in another.",
     strength: "weak",
     cause: "identity_override",

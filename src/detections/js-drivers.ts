@@ -6,8 +6,6 @@ export const driverDetections = [
   detection({
     id: 200101,
     slug: "chromedriver-artifact",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "Names of ChromeDriver were found in the page.",
     strength: "strong",
     cause: "driver_artifacts",
@@ -24,8 +22,6 @@ export const driverDetections = [
   detection({
     id: 200102,
     slug: "selenium-artifact",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "Selenium's or WebDriver's names were found in the page.",
     strength: "strong",
     cause: "driver_artifacts",
@@ -40,8 +36,6 @@ export const driverDetections = [
   detection({
     id: 200103,
     slug: "playwright-artifact",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "Playwright's bindings were found in the page.",
     strength: "strong",
     cause: "driver_artifacts",
@@ -55,8 +49,6 @@ export const driverDetections = [
   detection({
     id: 200104,
     slug: "puppeteer-artifact",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "Puppeteer's names were found in the page.",
     strength: "strong",
     cause: "driver_artifacts",
@@ -70,8 +62,6 @@ export const driverDetections = [
   detection({
     id: 200105,
     slug: "phantomjs-artifact",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "PhantomJS's or Nightmare's names were found in the page.",
     strength: "strong",
     cause: "driver_artifacts",
@@ -85,8 +75,6 @@ export const driverDetections = [
   detection({
     id: 200106,
     slug: "test-runner-artifact",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "Names of a test runner or of a scraper were found in the page.",
     strength: "strong",
     cause: "driver_artifacts",
@@ -100,8 +88,6 @@ export const driverDetections = [
   detection({
     id: 200107,
     slug: "driver-artifact",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "A name of an automation driver or an embedding framework was found in the page.",
     strength: "weak",
     cause: "driver_artifacts",
@@ -114,8 +100,6 @@ export const driverDetections = [
   detection({
     id: 200108,
     slug: "debugger-attached",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "A debugger client, or open developer tools, reads what the page logs.",
     strength: "weak",
     cause: "debugger",
@@ -128,7 +112,6 @@ export const driverDetections = [
   detection({
     id: 200201,
     slug: "no-outer-window",
-    engine: "js_detection",
     state: "experimental",
     meaning: "The browser window has no outer size.",
     strength: "weak",
@@ -143,8 +126,6 @@ export const driverDetections = [
   detection({
     id: 200202,
     slug: "no-browser-frame",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "A desktop window is exactly as large as its content: it has neither tabs nor an address bar.",
     strength: "weak",
     cause: "embedded",
@@ -162,8 +143,6 @@ export const driverDetections = [
   detection({
     id: 200203,
     slug: "headless-screen",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "The screen has the 800 × 600 pixels of headless Chromium.",
     strength: "weak",
     cause: "headless_screen",
@@ -176,8 +155,6 @@ export const driverDetections = [
   detection({
     id: 200204,
     slug: "content-larger-than-screen",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "The viewport is larger than the screen it is on.",
     strength: "weak",
     cause: "headless_screen",
@@ -190,8 +167,6 @@ export const driverDetections = [
   detection({
     id: 200211,
     slug: "window-larger-than-screen",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "The window is far larger than the small screen that is reported.",
     strength: "notable",
     cause: "window_size",
@@ -221,7 +196,6 @@ export const driverDetections = [
   detection({
     id: 200213,
     slug: "window-beyond-screen",
-    engine: "js_detection",
     state: "experimental",
     meaning: "The window is larger than the screen that is reported.",
     strength: "weak",
@@ -240,8 +214,6 @@ export const driverDetections = [
   detection({
     id: 200205,
     slug: "software-rendering",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "WebGL is rendered by software.",
     strength: "hint",
     cause: "software_rendering",
@@ -256,7 +228,6 @@ export const driverDetections = [
   detection({
     id: 200212,
     slug: "pointer-without-device",
-    engine: "js_detection",
     state: "experimental",
     meaning: "A pointer moves although the browser has no pointing device.",
     strength: "notable",
@@ -271,8 +242,6 @@ export const driverDetections = [
   detection({
     id: 200206,
     slug: "no-plugins",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "A desktop Chromium reports neither plugins nor MIME types.",
     strength: "weak",
     cause: "embedded",
@@ -286,8 +255,6 @@ export const driverDetections = [
   detection({
     id: 200207,
     slug: "no-chrome-object",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "A desktop Chromium lacks window.chrome.",
     strength: "weak",
     cause: "embedded",
@@ -301,8 +268,6 @@ export const driverDetections = [
   detection({
     id: 200208,
     slug: "permission-contradiction",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "Two ways of reading the notification permission contradict each other.",
     strength: "weak",
     cause: "headless_permission",
@@ -315,8 +280,6 @@ export const driverDetections = [
   detection({
     id: 200209,
     slug: "no-frame-pace",
-    engine: "js_detection",
-    state: "scoring",
     meaning: "Animation frames arrive at a rate that no screen has.",
     strength: "hint",
     cause: "frame_pace",
@@ -329,7 +292,6 @@ export const driverDetections = [
   detection({
     id: 200210,
     slug: "desktop-without-round-trip",
-    engine: "js_detection",
     state: "experimental",
     meaning: "The reported round-trip time of the connection is 0 ms.",
     strength: "hint",

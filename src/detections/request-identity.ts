@@ -7,8 +7,6 @@ export const requestIdentityDetections = [
   requestDetection({
     id: 100108,
     slug: "unknown-client",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The user agent does not look like any browser's and names no known bot or tool.",
     strength: "moderate",
     cause: "declared_tool",
@@ -42,8 +40,6 @@ export const requestIdentityDetections = [
   requestDetection({
     id: 100109,
     slug: "declared-library",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The user agent names an HTTP library or tool from the list of declared bots.",
     strength: "strong",
     cause: "declared_tool",
@@ -57,8 +53,6 @@ export const requestIdentityDetections = [
   requestDetection({
     id: 100110,
     slug: "declared-bot",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The user agent names a declared bot: a crawler, fetcher, monitor or agent.",
     strength: "moderate",
     cause: "crawler_claim",
@@ -71,8 +65,6 @@ export const requestIdentityDetections = [
   requestDetection({
     id: 100113,
     slug: "platform-fetcher",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The user agent names a part of an operating system, player or office suite that fetches for its user.",
     strength: "weak",
     cause: "declared_tool",

@@ -15,8 +15,6 @@ export const requestMetadataDetections = [
   sharedDetection({
     id: 100217,
     slug: "client-hints-contradict-system",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "Sec-CH-UA-Platform names another operating system than the User-Agent.",
     strength: "notable",
     cause: "client_hints_platform",
@@ -31,8 +29,6 @@ export const requestMetadataDetections = [
   requestDetection({
     id: 100218,
     slug: "client-hints-contradict-form",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "Sec-CH-UA-Mobile and the User-Agent disagree on whether this is a phone.",
     strength: "notable",
     cause: "client_hints_mobile",
@@ -46,8 +42,6 @@ export const requestMetadataDetections = [
   requestDetection({
     id: 100219,
     slug: "partial-client-hints",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "Sec-CH-UA came without Sec-CH-UA-Mobile or Sec-CH-UA-Platform, which Chromium sends with it.",
     strength: "notable",
     cause: "client_hints_part",
@@ -61,8 +55,6 @@ export const requestMetadataDetections = [
   requestDetection({
     id: 100220,
     slug: "headers-newer-than-agent",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The claimed browser version is older than the Sec- headers it sends.",
     strength: "notable",
     cause: "header_era",
@@ -93,8 +85,6 @@ export const requestMetadataDetections = [
   requestDetection({
     id: 100221,
     slug: "impossible-fetch-metadata",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "Sec-Fetch headers have values that do not exist, or that no browser sends together.",
     strength: "notable",
     cause: "fetch_metadata",
@@ -126,8 +116,6 @@ export const requestMetadataDetections = [
   requestDetection({
     id: 100222,
     slug: "navigation-by-odd-method",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "A navigation used a method other than GET and POST.",
     strength: "notable",
     cause: "fetch_method",
@@ -140,8 +128,6 @@ export const requestMetadataDetections = [
   requestDetection({
     id: 100223,
     slug: "navigation-with-content-type",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "A navigation by GET names a content type although it has no body.",
     strength: "notable",
     cause: "content_type",
@@ -155,8 +141,6 @@ export const requestMetadataDetections = [
   requestDetection({
     id: 100224,
     slug: "navigation-with-foreign-accept",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "A navigation's Accept header is not that of the claimed browser.",
     strength: "notable",
     cause: "accept",
@@ -189,8 +173,6 @@ export const requestMetadataDetections = [
   requestDetection({
     id: 100228,
     slug: "navigation-accepts-anything",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The client claims to be a browser, but its navigation accepts any type alike.",
     strength: "notable",
     cause: "accept",
@@ -204,8 +186,6 @@ export const requestMetadataDetections = [
   requestDetection({
     id: 100225,
     slug: "no-upgrade-insecure-requests",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The client claims to be Chromium or Firefox, but its navigation has no Upgrade-Insecure-Requests header.",
     strength: "weak",
     cause: "upgrade_insecure_requests",
@@ -236,8 +216,6 @@ export const requestMetadataDetections = [
   requestDetection({
     id: 100226,
     slug: "request-from-no-page",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The client claims to be a browser, but the request is not a navigation and names no page.",
     strength: "weak",
     cause: "referer",
@@ -258,8 +236,6 @@ export const requestMetadataDetections = [
   requestDetection({
     id: 100227,
     slug: "origin-contradicts-referer",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "Origin and Referer name different sites.",
     strength: "notable",
     cause: "origin",

@@ -19,8 +19,6 @@ export const requestTransportDetections = [
   requestDetection({
     id: 100230,
     slug: "odd-accept-language",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The client claims to be a browser, but its Accept-Language header is not a list of language tags.",
     strength: "weak",
     cause: "accept_language",
@@ -33,8 +31,6 @@ export const requestTransportDetections = [
   requestDetection({
     id: 100231,
     slug: "no-zstandard",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The client claims to be a current Chromium or Firefox on https, but accepts Brotli and not Zstandard.",
     strength: "weak",
     cause: "accept_encoding",
@@ -65,8 +61,6 @@ export const requestTransportDetections = [
   requestDetection({
     id: 100229,
     slug: "order-of-no-browser",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "Accept-Encoding comes before Accept, unlike in every browser.",
     strength: "notable",
     cause: "header_order",
@@ -80,8 +74,6 @@ export const requestTransportDetections = [
   requestDetection({
     id: 100232,
     slug: "foreign-header-order",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The header lines come in an order that the claimed browser's network code does not produce.",
     strength: "notable",
     cause: "header_order",
@@ -101,8 +93,6 @@ export const requestTransportDetections = [
   requestDetection({
     id: 100233,
     slug: "lower-case-names",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The client claims to be a browser on HTTP/1.1, but all its header names are in lower case.",
     strength: "weak",
     cause: "header_case",
@@ -116,8 +106,6 @@ export const requestTransportDetections = [
   requestDetection({
     id: 100234,
     slug: "no-keep-alive",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The client claims to be a browser on HTTP/1.1, but its Connection header is missing or unusual.",
     strength: "weak",
     cause: "connection",
@@ -132,8 +120,6 @@ export const requestTransportDetections = [
   requestDetection({
     id: 100235,
     slug: "ancient-http",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The client claims to be a browser, but speaks HTTP/1.0.",
     strength: "notable",
     cause: "http_version",
@@ -147,8 +133,6 @@ export const requestTransportDetections = [
   requestDetection({
     id: 100236,
     slug: "foreign-tls-hello",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The TLS handshake (JA4) offers no TLS 1.3 or no HTTP/2, or names no server, unlike the claimed browser.",
     strength: "notable",
     cause: "tls_hello",

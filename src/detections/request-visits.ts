@@ -12,8 +12,6 @@ export const requestVisitDetections = [
   requestDetection({
     id: 100310,
     slug: "pages-without-script",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "The visit loaded four pages or more, and the script on them reported from none.",
     strength: "moderate",
     cause: visitCause,
@@ -27,7 +25,6 @@ export const requestVisitDetections = [
   requestDetection({
     id: 100311,
     slug: "cookie-never-kept",
-    engine: "heuristics",
     state: "experimental",
     meaning:
       "The request says that it comes from the same site, but the tokens that the visit was given there did not come back.",
@@ -43,8 +40,6 @@ export const requestVisitDetections = [
   requestDetection({
     id: 100312,
     slug: "post-without-page",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "A POST came from a visit that had loaded no page and brought no session token.",
     strength: "moderate",
     cause: visitCause,
@@ -57,8 +52,6 @@ export const requestVisitDetections = [
   requestDetection({
     id: 100313,
     slug: "post-from-nowhere",
-    engine: "heuristics",
-    state: "scoring",
     meaning: "By Sec-Fetch-Site somebody typed the address of a POST.",
     strength: "moderate",
     cause: visitCause,
@@ -72,7 +65,6 @@ export const requestVisitDetections = [
   requestDetection({
     id: 100314,
     slug: "script-as-document",
-    engine: "heuristics",
     state: "experimental",
     meaning: "The address of a script was asked for as if it were a page.",
     strength: "weak",
@@ -87,7 +79,6 @@ export const requestVisitDetections = [
   requestDetection({
     id: 100315,
     slug: "listing-walked",
-    engine: "heuristics",
     state: "experimental",
     meaning: "The visit walks through a listing in its own order: eight pages in a row whose numbers rise by one.",
     strength: "none",

@@ -1,6 +1,7 @@
 /** Who may call what: the table of the API page, made of the route table. Pure; every text is escaped. */
-import type { TokenNeed } from "../contract/access.js";
-import type { DocumentedRoute } from "../contract/openapi.js";
+import type { TokenNeed } from "../contract/api/access.js";
+import type { DocumentedRoute } from "../contract/api/openapi.js";
+import { httpMethodOf } from "../contract/api/operations.js";
 import { code, escapeHtml, table } from "./html.js";
 
 /** A row for each route of the API; pages and files that anybody may read are left out. */
@@ -9,16 +10,12 @@ export function accessTable(routes: readonly DocumentedRoute[]): string {
   return table(
     ["Route", "Credential", "Owner, admin, member", "Viewer", "Required ability", "Also"],
     shown.map((route) => [
-      code(`${methodOf(route)} ${route.path.replace(/:([a-z_]+)/g, "{$1}")}`),
+      code(`${httpMethodOf(route.method)} ${route.path.replace(/:([a-z_]+)/g, "{$1}")}`),
       escapeHtml(credentials[route.credential]),
       ...powerCells(route),
       alsoCell(route),
     ]),
   );
-}
-
-function methodOf({ method }: DocumentedRoute): string {
-  return method === "del" ? "DELETE" : method.toUpperCase();
 }
 
 const credentials: Readonly<Record<DocumentedRoute["credential"], string>> = {

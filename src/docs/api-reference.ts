@@ -1,5 +1,5 @@
 /** The API page of `/docs`, made of the OpenAPI document. Pure; every text is escaped. */
-import type { JsonSchema } from "../contract/route-doc.js";
+import type { JsonSchema } from "../contract/api/route-doc.js";
 import { code, escapeHtml, prose, slugOf, table } from "./html.js";
 import { schemaWords } from "./schema-words.js";
 

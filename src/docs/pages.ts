@@ -1,7 +1,7 @@
 /**
  * The pages of `/docs`: what the build made of the Markdown, with the generated parts put in.
  */
-import { type DocumentedRoute, openApiDocument } from "../contract/openapi.js";
+import { type DocumentedRoute, openApiDocument } from "../contract/api/openapi.js";
 import { accessTable } from "./access-table.js";
 import { apiReference } from "./api-reference.js";
 import {

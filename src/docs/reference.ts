@@ -3,8 +3,8 @@
  * works by. Pure; every text is escaped.
  */
 import { environmentName, serveOptions } from "../config/config.js";
-import { componentSchemas } from "../contract/openapi-schemas.js";
-import type { JsonSchema } from "../contract/route-doc.js";
+import { componentSchemas } from "../contract/api/openapi-schemas.js";
+import type { JsonSchema } from "../contract/api/route-doc.js";
 import { detections, publicCatalogue } from "../detections/catalogue.js";
 import { operatorsOfType } from "../rules/check.js";
 import { fields } from "../rules/fields.js";

@@ -1,5 +1,5 @@
 /** A JSON schema in a few words, for tables. Pure; what it returns is HTML. */
-import type { JsonSchema } from "../contract/route-doc.js";
+import type { JsonSchema } from "../contract/api/route-doc.js";
 import { code, escapeHtml } from "./html.js";
 
 const refPrefix = "#/components/schemas/";

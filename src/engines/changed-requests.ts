@@ -2,7 +2,7 @@
  * What a filter, a proxy or an agent switch of a person makes of a browser's request, told from what a program never had: the first takes a few kinds of
  * lines, or changes the name alone, and leaves the rest as the browser wrote it.
  */
-import type { JudgedHeaderFacts } from "../contract/header-facts.js";
+import type { JudgedHeaderFacts } from "../contract/evidence/header-facts.js";
 import type { ClaimedBrowser } from "./claimed-browser.js";
 
 /** How Accept begins for pages in all current browsers. */

@@ -2,7 +2,7 @@
  * What browser a User-Agent claims to be, as far as detections need it: family, major version and form. It is only a claim. Unknown agents are
  * "other", and detections expect nothing of them.
  */
-import type { BrowserFamily, ClaimedSystem } from "../contract/claimed-browser.js";
+import type { BrowserFamily, ClaimedSystem } from "../contract/evidence/claimed-browser.js";
 
 /** The claim of one user agent; `claimedBrowser` makes it. */
 export interface ClaimedBrowser {

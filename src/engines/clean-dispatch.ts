@@ -1,5 +1,5 @@
 /** Whether moves came without traces of a driver's dispatch, by what the SDK measures besides their positions. */
-import { browserFamilies } from "../contract/claimed-browser.js";
+import { browserFamilies } from "../contract/evidence/claimed-browser.js";
 import { F, type SessionFeatures, T } from "./session-features.js";
 
 /** Input from the operating system: few moves with fractions that no window system sends, a lag of 4.2 ms in Firefox (drivers: 0.2). */

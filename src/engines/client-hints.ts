@@ -1,5 +1,5 @@
 /** Compares Sec-CH-UA headers with the User-Agent: both come from one build, and a client that changes one of them often forgets the other. */
-import type { ClaimedSystem } from "../contract/claimed-browser.js";
+import type { ClaimedSystem } from "../contract/evidence/claimed-browser.js";
 
 /** Sec-CH-UA names a Chromium engine with a major version that the User-Agent denies, or another maker, or comes from a browser without hints. */
 export function contradictsHints(hints: string, userAgent: string): boolean {

@@ -1,10 +1,23 @@
 /** Evidence from the environment that a page reports, besides single facts: how complete it is, and which parts belong to another system. */
-import { type ClaimedSystem, claimedSystems } from "../contract/claimed-browser.js";
+import { type ClaimedSystem, claimedSystems } from "../contract/evidence/claimed-browser.js";
 import { F, type SessionFeatures, T } from "./session-features.js";
 
 /** The system of the user agent; `undefined` if none was sent. */
 export function claimedSystem(n: readonly number[]): ClaimedSystem | undefined {
   return n[F.browserFamily] === 0 ? undefined : claimedSystems[n[F.browserSystem]! - 1];
+}
+
+/**
+ * Whether pointers have no fractions of pixels there but those of 256ths, which the SDK does not count: an unscaled display of Windows, or of Linux with X11 or
+ * Wayland. A window that fills the screen may be a kiosk without a window system. The user agent alone proves no system.
+ */
+export function hasPixelGrid({ numbers: n, texts }: SessionFeatures): boolean {
+  if (n[F.dpr] !== 1 || n[F.platformForeign]! > 0) return false;
+  const system = claimedSystem(n);
+  const platform = texts[T.platform]!;
+  if (system === "windows") return platform.startsWith("Win");
+  if (system !== "linux" || !platform.startsWith("Linux")) return false;
+  return !(n[F.innerW] === n[F.screenW] && n[F.innerH] === n[F.screenH]);
 }
 
 /** Whether it has fonts of another system and none of the claimed one; `undefined` for systems without a bit, and if no font is known. */

@@ -1,6 +1,6 @@
 /** Returns the time of an event in ms, by the best clock that the event has. Clocks are not mixed: a change of clock looks like a pause. */
-import type { IngestEvent } from "../contract/events.js";
-import { receivedAtMs } from "../contract/iso-time.js";
+import type { IngestEvent } from "../contract/events/events.js";
+import { receivedAtMs } from "../contract/values/iso-time.js";
 
 /** Bound of every visitor's clock, in both directions: keeps sums and differences of times finite, ms. */
 const timeMax = 1e15;

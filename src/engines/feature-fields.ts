@@ -41,7 +41,7 @@ const text = <const N extends string>(number: number, name: N, charactersMax: nu
 });
 
 /** The number of the next new field; raise it with each. */
-export const nextFieldNumber = 326;
+export const nextFieldNumber = 330;
 
 /**
  * Numbers of removed fields, never reused, and how they were stored: older records still hold them, and the reader skips them to find what follows.
@@ -391,6 +391,16 @@ export const countFields = [
   row(323, "activeMoves", "u16", "1", "pages that nobody had touched and the pointer found activated"),
   row(324, "weightlessPresses", "u16", "1", "presses of a mouse without the pressure that browsers give each"),
   row(325, "pageBlurMs", "f64", "ms", "stamp of the first loss of the focus since then, 0 for none"),
+  row(326, "mergedAtPage", "u32", "1", "moves since the last page opened that came merged into others"),
+  row(327, "mergedAtClick", "u32", "1", "moves since the last click that came merged into others"),
+  row(
+    328,
+    "unkeyedForms",
+    "u16",
+    "1",
+    "forms of two fields and more whose texts no key, paste, drop or autofill explains",
+  ),
+  row(329, "placedTexts", "u16", "1", "fields that had text in one piece as soon as they had the focus, without a key"),
 ] as const satisfies readonly NumberField[];
 
 /** Facts that may be unobserved: they start as NaN, and NaN is not stored. Booleans are 0 or 1. */

@@ -3,11 +3,11 @@
  * session streams. One batch or many with the same events have the same result.
  */
 
-import type { EventPayload, IngestEvent } from "../contract/events.js";
-import type { CrossSessionCounts } from "../contract/evidence.js";
-import type { RequestFacts } from "../contract/header-facts.js";
-import { isoTimeMs, receivedAtMs } from "../contract/iso-time.js";
-import { type CrawlerClaim, crawlerClaims } from "../contract/visitor.js";
+import type { EventPayload, IngestEvent } from "../contract/events/events.js";
+import type { CrossSessionCounts } from "../contract/evidence/evidence.js";
+import type { RequestFacts } from "../contract/evidence/header-facts.js";
+import { type CrawlerClaim, crawlerClaims } from "../contract/evidence/visitor.js";
+import { isoTimeMs, receivedAtMs } from "../contract/values/iso-time.js";
 import { limits } from "../limits.js";
 import { boundedMs } from "./event-time.js";
 import { environmentKeys, foldEnvironment, foldTiming } from "./fold-environment.js";

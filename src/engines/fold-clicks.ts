@@ -1,5 +1,5 @@
 /** Folds clicks: how long the button was held, how the pointer reached the click, and which part of the target it hit. */
-import type { IngestEvent } from "../contract/events.js";
+import type { IngestEvent } from "../contract/events/events.js";
 import { eventTimeMs } from "./event-time.js";
 import { beginMovement } from "./fold-steps.js";
 import { F } from "./session-features.js";
@@ -74,15 +74,14 @@ function foldApproach(n: number[], event: IngestEvent, nowMs: number): void {
   if (x === undefined || y === undefined) return;
   const t = eventTimeMs(event, n[F.pathT]!, nowMs);
   const isFrom = (fromX: number, fromY: number) => Math.abs(x - fromX) + Math.abs(y - fromY) > elsewhereMin;
-  if (n[F.points]! - n[F.pointsAtPage]! <= movesFew && n[F.pageByBorder] === 0) {
+  if (n[F.points]! - n[F.pointsAtPage]! + n[F.mergedAtPage]! <= movesFew && n[F.pageByBorder] === 0) {
     // Where nothing is known of the pointer it may have rested there, unless it showed up for this click.
     const isSent = n[F.pointsAtPage] === 0 ? t - n[F.rawT]! < arrivalMs : isFrom(n[F.leftX]!, n[F.leftY]!);
     if (isSent && n[F.points]! > 0) n[F.arrivalClicks]! += 1;
   }
   const silentMs = t - n[F.clickT]!;
   const isQuiet = n[F.clickT]! > 0 && silentMs >= quietMs && silentMs < quietMsMax;
-  const moves = n[F.points]! - n[F.pointsAtClick]!;
-  if (isQuiet && moves <= movesFew && isFrom(n[F.clickX]!, n[F.clickY]!)) n[F.quietClicks]! += 1;
+  if (isQuiet && movesSinceClick(n) <= movesFew && isFrom(n[F.clickX]!, n[F.clickY]!)) n[F.quietClicks]! += 1;
   n[F.clickT] = t;
 }
 
@@ -95,11 +94,16 @@ function foldTrack(n: number[], event: IngestEvent, nowMs: number): void {
   if (Math.abs(x - n[F.rawX]!) + Math.abs(y - n[F.rawY]!) > astrayMin) n[F.clicksAstray]! += 1;
 }
 
+/** Of the pointer, those included that came merged into others. */
+function movesSinceClick(n: readonly number[]): number {
+  return n[F.points]! - n[F.pointsAtClick]! + n[F.mergedAtClick]!;
+}
+
 /** Whether, and in how many moves, the pointer moved from the previous click to this one. */
 function foldPlace(n: number[], event: IngestEvent): void {
   const { x, y } = event.payload;
   if (x === undefined || y === undefined) return;
-  const moves = n[F.points]! - n[F.pointsAtClick]!;
+  const moves = movesSinceClick(n);
   const far = Math.abs(x - n[F.clickX]!) + Math.abs(y - n[F.clickY]!);
   if (n[F.clicks]! > 0) {
     n[F.clicksPlaced]! += 1;
@@ -107,6 +111,7 @@ function foldPlace(n: number[], event: IngestEvent): void {
     else if (moves <= 2 && far > jumpMin) n[F.clicksJumped]! += 1;
   }
   n[F.pointsAtClick] = n[F.points]!;
+  n[F.mergedAtClick] = 0;
   if (!(Math.abs(x) < 1e6 && Math.abs(y) < 1e6)) n[F.badCoordinates]! += 1;
   else {
     n[F.clickX] = x;

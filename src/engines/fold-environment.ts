@@ -1,7 +1,7 @@
 /** Folds a page's report of its environment and its timing into the features. The latest report of a fact counts. */
 
-import type { EventPayload } from "../contract/events.js";
-import type { RequestFacts } from "../contract/header-facts.js";
+import type { EventPayload } from "../contract/events/events.js";
+import type { RequestFacts } from "../contract/evidence/header-facts.js";
 import { limits } from "../limits.js";
 import { boundedCount } from "./bounded-sums.js";
 import { textFields } from "./feature-fields.js";
@@ -20,6 +20,7 @@ export const environmentKeys: ReadonlySet<string> = new Set<keyof EventPayload>(
   "hidden_acts",
   "shared_focus",
   "unpaired_keys",
+  "placed_texts",
   "user_agent",
   "ua_brands",
   "ua_mobile",
@@ -83,6 +84,7 @@ function foldActs(n: number[], payload: EventPayload): void {
   n[F.hiddenActs]! += boundedCount(payload.hidden_acts);
   n[F.sharedFocus]! += boundedCount(payload.shared_focus);
   n[F.unpairedKeys]! += boundedCount(payload.unpaired_keys);
+  n[F.placedTexts]! += boundedCount(payload.placed_texts);
 }
 
 function foldNavigator(features: SessionFeatures, payload: EventPayload, facts: RequestFacts): void {

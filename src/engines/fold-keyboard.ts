@@ -1,5 +1,5 @@
 /** Folds typing rhythm into the features. Timings only: the typed text never reaches the service. */
-import type { EventPayload, IngestEvent } from "../contract/events.js";
+import type { EventPayload, IngestEvent } from "../contract/events/events.js";
 import { boundedCount, halve, sumsMax } from "./bounded-sums.js";
 import { boundedMs, eventTimeMs, isCoarseMs, isWholeMs } from "./event-time.js";
 import { F } from "./session-features.js";

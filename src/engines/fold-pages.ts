@@ -1,6 +1,6 @@
 /** Folds how a visit goes from page to page: how long each was open, and whether anything was done on it. */
-import type { IngestEvent } from "../contract/events.js";
-import { receivedAtMs } from "../contract/iso-time.js";
+import type { IngestEvent } from "../contract/events/events.js";
+import { receivedAtMs } from "../contract/values/iso-time.js";
 import { boundedMs } from "./event-time.js";
 import { F } from "./session-features.js";
 

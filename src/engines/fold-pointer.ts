@@ -2,7 +2,7 @@
  * Folds pointer paths into the features, point by point. A path continues over events and batches as long as its times do. Only sums and the last
  * steps are kept. Clicks are placed in the path by time, see fold-clicks.ts.
  */
-import type { EventPayload, IngestEvent, PointRow } from "../contract/events.js";
+import type { EventPayload, IngestEvent, PointRow } from "../contract/events/events.js";
 import { boundedMs, eventTimeMs, isCoarseMs, isWholeMs } from "./event-time.js";
 import { foldClick } from "./fold-clicks.js";
 import { beginMovement, foldStep } from "./fold-steps.js";
@@ -25,6 +25,8 @@ const coordinateMax = 100_000;
 const viewportSlack = 8000;
 /** A fast pointer's first point in a window may be so far from its border, px. */
 const borderWidth = 60;
+/** More moves than a hand makes between two reports. */
+const mergedMax = 10_000;
 /** Height of a browser's bars, px. */
 const barsHeight = 90;
 
@@ -71,6 +73,7 @@ function leavePath(n: number[]): void {
   n[F.leftX] = n[F.rawX]!;
   n[F.leftY] = n[F.rawY]!;
   n[F.pageByBorder] = 0;
+  n[F.mergedAtPage] = 0;
 }
 
 function foldPath(n: number[], event: IngestEvent, clicks: IngestEvent[], nowMs: number): number {
@@ -87,10 +90,13 @@ function foldPath(n: number[], event: IngestEvent, clicks: IngestEvent[], nowMs:
   }
   const startMs = eventTimeMs(event, n[F.pathT]!, nowMs);
   if (isMouse(event.payload) && event.payload.trusted !== false) foldGrid(n, points);
+  const merged = mergedByPoint(event.payload, points.length);
   for (const row of points) {
     const t = startMs + boundedMs(row[0]);
     if (clicks.length > 0) foldClicksBefore(n, clicks, t, nowMs);
     foldPoint(n, t, row[1], row[2], true);
+    n[F.mergedAtPage]! += merged;
+    n[F.mergedAtClick]! += merged;
   }
   return points.length;
 }
@@ -145,6 +151,12 @@ function foldGrid(n: number[], points: readonly PointRow[]): void {
     if (isWholeMs(gap)) n[F.rowGapsWhole]! += 1;
     if (isCoarseMs(gap)) n[F.rowGapsCoarse]! += 1;
   }
+}
+
+/** A busy browser reports several moves as one, with their count: how many there were besides each point, on average. */
+function mergedByPoint({ count = 0, coalesced = 0, trusted }: EventPayload, points: number): number {
+  if (trusted === false || !(count >= 1 && coalesced > 1)) return 0;
+  return Math.round(Math.max(0, Math.min(mergedMax, count * coalesced) - points) / points);
 }
 
 function isMouse(payload: EventPayload): boolean {

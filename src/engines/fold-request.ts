@@ -1,8 +1,8 @@
 /** Folds the facts of one ingest request (headers, address, counts kept by the store) into the features. */
-import { browserFamilies, claimedSystems } from "../contract/claimed-browser.js";
-import { type CrossSessionCounts, ticketStates } from "../contract/evidence.js";
-import { hashText } from "../contract/hashes.js";
-import type { RequestFacts } from "../contract/header-facts.js";
+import { browserFamilies, claimedSystems } from "../contract/evidence/claimed-browser.js";
+import { type CrossSessionCounts, ticketStates } from "../contract/evidence/evidence.js";
+import type { RequestFacts } from "../contract/evidence/header-facts.js";
+import { hashText } from "../contract/values/hashes.js";
 import { isVisitorAddress } from "../net/visitor-address.js";
 import { claimsOf } from "./agent-claims.js";
 import { contradictsHints, contradictsPlatform } from "./client-hints.js";

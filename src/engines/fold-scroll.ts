@@ -1,5 +1,5 @@
 /** Folds scrolling into the features: its rhythm, its steps, and its cause. */
-import type { IngestEvent } from "../contract/events.js";
+import type { IngestEvent } from "../contract/events/events.js";
 import { halve, sumsMax } from "./bounded-sums.js";
 import { eventTimeMs } from "./event-time.js";
 import { F } from "./session-features.js";

@@ -1,6 +1,6 @@
 /** Reads the header lines of a judged request: values by the table, and evidence from order and case if both are the visitor's own. */
-import { type JudgedHeaderFacts, judgedHeaders } from "../contract/header-facts.js";
-import type { HttpVersion, JudgedRequest } from "../contract/judged-request.js";
+import { type JudgedHeaderFacts, judgedHeaders } from "../contract/evidence/header-facts.js";
+import type { HttpVersion, JudgedRequest } from "../contract/verdicts/judged-request.js";
 
 /** What is read from a request's header lines; "" for a line that did not come. */
 interface JudgedLines {

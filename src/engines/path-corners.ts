@@ -3,8 +3,8 @@
  * corners stay the same when a recording is shifted, turned, scaled, played at another pace or given a little noise. Hashes over steps and positions
  * (path-shingles.ts, path-turns.ts) change then. The store keeps all of them per project; `foldCornerOwners` gets the sessions that showed the same.
  */
-import type { IngestEvent } from "../contract/events.js";
-import { mix } from "../contract/hashes.js";
+import type { IngestEvent } from "../contract/events/events.js";
+import { mix } from "../contract/values/hashes.js";
 import { packStep } from "./path-shingles.js";
 import { F, type SessionFeatures } from "./session-features.js";
 

@@ -2,7 +2,7 @@
  * Shingles of a pointer path: hashes over eight consecutive steps (dx, dy). They identify a recorded path at any position and speed of replay. The
  * store keeps them per project; matches come back in `CrossSessionCounts.replayedShingles`.
  */
-import type { IngestEvent } from "../contract/events.js";
+import type { IngestEvent } from "../contract/events/events.js";
 import { F, ringSize, type SessionFeatures } from "./session-features.js";
 
 /** Steps of one shingle: seven that the features carry from batch to batch, and a new one. */

@@ -3,8 +3,8 @@
  * path out. So hashes over four turns identify a path when hashes over single steps (path-shingles.ts) do not. The store keeps both per project;
  * matches come back in `CrossSessionCounts.replayedTurns`.
  */
-import type { IngestEvent } from "../contract/events.js";
-import { mix } from "../contract/hashes.js";
+import type { IngestEvent } from "../contract/events/events.js";
+import { mix } from "../contract/values/hashes.js";
 import { packStep } from "./path-shingles.js";
 import { F, type SessionFeatures } from "./session-features.js";
 

@@ -1,11 +1,11 @@
 /**
  * Turns one request of a visitor (its header lines, network facts and catalogue entries) into what detections may read
- * (`contract/request-evidence.ts`). Conclusions live in detections/.
+ * (`contract/evidence/request-evidence.ts`). Conclusions live in detections/.
  */
-import type { JudgedHeaderFacts } from "../contract/header-facts.js";
-import type { JudgedRequest, RequestFindings } from "../contract/judged-request.js";
-import type { ObservedRequest, Purpose } from "../contract/request-evidence.js";
-import { crawlerClaims } from "../contract/visitor.js";
+import type { JudgedHeaderFacts } from "../contract/evidence/header-facts.js";
+import type { ObservedRequest, Purpose } from "../contract/evidence/request-evidence.js";
+import { crawlerClaims } from "../contract/evidence/visitor.js";
+import type { JudgedRequest, RequestFindings } from "../contract/verdicts/judged-request.js";
 import { isPlatformFetch } from "../detections/platform-fetchers.js";
 import { claimsOf } from "./agent-claims.js";
 import { changesOf, pageAccept, type RequestChanges } from "./changed-requests.js";

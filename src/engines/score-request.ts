@@ -2,8 +2,8 @@
  * Scores one request of a visitor by the heuristics engine: the same catalogue, weights and neutral score as for sessions. The other engines do not
  * apply to a request. Pure.
  */
-import type { FiredDetection } from "../contract/evidence.js";
-import type { JudgedRequest, RequestFindings, RequestScore } from "../contract/judged-request.js";
+import type { FiredDetection } from "../contract/evidence/evidence.js";
+import type { JudgedRequest, RequestFindings, RequestScore } from "../contract/verdicts/judged-request.js";
 import { detections } from "../detections/catalogue.js";
 import { strengths } from "../detections/detection.js";
 import { visitCause } from "../detections/request-visits.js";

@@ -1,5 +1,5 @@
 /** Scores a session's features into its scored state: on ingest, and again when the catalogue has changed. */
-import type { ScoredState } from "../contract/session.js";
+import type { ScoredState } from "../contract/sessions/session.js";
 import { combine, runEngines } from "./score.js";
 import { type SessionFeatures, T } from "./session-features.js";
 

@@ -10,10 +10,17 @@ import {
   type FiredDetection,
   type LastRequest,
   neutralScore,
-} from "../contract/evidence.js";
-import type { Evidence } from "../contract/session-evidence.js";
+} from "../contract/evidence/evidence.js";
+import type { Evidence } from "../contract/evidence/session-evidence.js";
 import { detections } from "../detections/catalogue.js";
-import { type Detection, type EvidenceGroup, type Observed, strengths } from "../detections/detection.js";
+import {
+  type Detection,
+  type EvidenceGroup,
+  type EvidenceName,
+  type Observed,
+  type Read,
+  strengths,
+} from "../detections/detection.js";
 import { DetectionRunner } from "./detection-runner.js";
 import { evidenceOf } from "./session-evidence.js";
 import { F, type SessionFeatures } from "./session-features.js";
@@ -37,6 +44,8 @@ export interface ExplainedDetection {
   readonly engine: EngineName;
   readonly contribution: number;
   readonly evidence: Record<string, unknown>;
+  /** Of a conclusion from several facts; see `Detection`. */
+  readonly decidedBy?: readonly string[];
 }
 
 /**
@@ -86,6 +95,8 @@ export function explain(features: SessionFeatures, last: LastRequest): Explained
       engine: each.engine,
       contribution: contributionOf(each, fired, once),
       evidence: Object.fromEntries(each.reads.map((name) => [wireName(name), observed[name]])),
+      // It fired, so all that it reads was observed.
+      ...(each.decidedBy !== undefined && { decidedBy: each.decidedBy(observed as Read<EvidenceName>) }),
     }))
     .sort(strongestFirst);
 }

@@ -1,13 +1,13 @@
-/** Turns a session's features into what detections may read (`contract/session-evidence.ts`). Conclusions live in detections/. */
-import { browserFamilies } from "../contract/claimed-browser.js";
-import { type LastRequest, ticketStates } from "../contract/evidence.js";
-import type { Evidence } from "../contract/session-evidence.js";
-import { crawlerClaims } from "../contract/visitor.js";
+/** Turns a session's features into what detections may read (`contract/evidence/session-evidence.ts`). Conclusions live in detections/. */
+import { browserFamilies } from "../contract/evidence/claimed-browser.js";
+import { type LastRequest, ticketStates } from "../contract/evidence/evidence.js";
+import type { Evidence } from "../contract/evidence/session-evidence.js";
+import { crawlerClaims } from "../contract/evidence/visitor.js";
 import { claimsOf } from "./agent-claims.js";
 import { namesAppsView } from "./claimed-browser.js";
 import { isCleanDispatch } from "./clean-dispatch.js";
 import { contradictsPlatform } from "./client-hints.js";
-import { claimedSystem, environmentFacts, fontsForeign } from "./environment-evidence.js";
+import { claimedSystem, environmentFacts, fontsForeign, hasPixelGrid } from "./environment-evidence.js";
 import {
   flag,
   holdCorrelation,
@@ -36,6 +36,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
   const hasFlights = n[F.flights]! >= keysMin;
   const gaps = n[F.gaps]!;
   const cleanDispatch = isCleanDispatch(features);
+  const pixelGrid = hasPixelGrid(features);
   const strippedHeaders = environmentFacts(features) >= reportMin && missingKinds(n) <= 1;
   return {
     userAgent: last.userAgent === "" ? undefined : last.userAgent,
@@ -232,6 +233,10 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     activeMoves: n[F.activeMoves],
     weightlessPresses: n[F.weightlessPresses],
     exactClicks: n[F.exactClicks],
+    unkeyedForms: n[F.unkeyedForms],
+    placedTexts: n[F.placedTexts],
+    pixelGrid,
+    betweenPixels: pixelGrid && n[F.fractionalSum]! > 0,
     hiddenActs: n[F.hiddenActs],
     sharedFocus: n[F.sharedFocus],
     debuggerSeen: n[F.stackProbe] === 1,

@@ -8,7 +8,7 @@ export const noDocumentation: Reply = {
   headers: [
     [
       "Content-Security-Policy",
-      "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     ],
     ["Referrer-Policy", "no-referrer"],
   ],
@@ -20,11 +20,17 @@ export const noDocumentation: Reply = {
 <title>No such page · verdictd</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/docs.css">
+<header>
+<p class="brand"><a href="/docs">verdictd</a></p>
+</header>
+<div class="columns">
+<aside></aside>
 <main id="content">
 <h1>No such page</h1>
 <p>The documentation has no page with this address.</p>
 <p><a href="/docs">All pages of the documentation</a></p>
 </main>
+</div>
 </html>
 `,
 };

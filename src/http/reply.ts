@@ -35,8 +35,14 @@ const statusLines: Readonly<Record<number, string>> = {
 /** The default media type of answers. */
 export const jsonType = "application/json; charset=utf-8";
 
+declare const answered: unique symbol;
+/** A reply that has, if it has a body and is no refusal, a `T` as JSON text. */
+export interface JsonReply<T> extends Reply {
+  readonly [answered]?: T;
+}
+
 /** An answer with `value` as JSON text. */
-export function json(status: number, value: unknown): Reply {
+export function json<T>(status: number, value: T): JsonReply<T> {
   return { status, body: JSON.stringify(value) };
 }
 

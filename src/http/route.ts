@@ -1,10 +1,10 @@
 /** The shape of the route table: a route is one row of method, path, credential and handler. */
 import type { HttpRequest } from "uWebSockets.js";
 import type { AuthenticatedKey, TokenHolder } from "../auth/credentials.js";
-import type { TokenNeed } from "../contract/access.js";
-import type { Project } from "../contract/entities.js";
-import type { Feature } from "../contract/plans.js";
-import type { RouteDoc } from "../contract/route-doc.js";
+import type { TokenNeed } from "../contract/api/access.js";
+import type { RouteDoc } from "../contract/api/route-doc.js";
+import type { Project } from "../contract/configuration/entities.js";
+import type { Feature } from "../contract/configuration/plans.js";
 import type { Exchange } from "./exchange.js";
 import type { Reply } from "./reply.js";
 

@@ -5,7 +5,9 @@
 import "./header-limit.js";
 
 import type * as Uws from "uWebSockets.js";
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 
 type Loaded = Pick<typeof Uws, "App" | "SSLApp" | "us_listen_socket_close" | "us_socket_local_port">;
 
@@ -27,12 +29,17 @@ const loaded = newer();
 export const isNewerRelease = loaded !== null;
 
 /** The parts of uWebSockets.js that verdictd uses, from the loaded release. */
-export const { App, SSLApp, us_listen_socket_close, us_socket_local_port }: Loaded = loaded ?? (await older());
+export const { App, SSLApp, us_listen_socket_close, us_socket_local_port }: Loaded = loaded ?? older();
 
-/** Throws if the host can load neither. */
-async function older(): Promise<Loaded> {
+/** Its native part, since the package can only be imported, which takes an await. Throws if the host can load neither. */
+function older(): Loaded {
+  const require = createRequire(import.meta.url);
+  const native = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
+  const files = (require.resolve.paths("uWebSockets.js") ?? []).map((folder) =>
+    join(folder, "uWebSockets.js/dist/bin", native),
+  );
   try {
-    return await import("uWebSockets.js");
+    return require(files.find((file) => existsSync(file)) ?? "uWebSockets.js") as Loaded;
   } catch (cause) {
     const why =
       `uWebSockets.js can't be loaded by Node ${process.version} on this host: use Node 20 or 22, ` +

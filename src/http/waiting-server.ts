@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import type { HealthAnswer } from "../contract/api-answers.js";
+import type { HealthAnswer } from "../contract/api/api-types.js";
 
 /** Listens on the port that the server will use; close it before the server listens. */
 interface WaitingServer {

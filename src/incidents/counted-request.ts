@@ -1,6 +1,6 @@
 /** What the detector of incidents is told of a judged request, and the values by which it counts it. */
-import type { TrafficDimension } from "../contract/traffic.js";
-import type { Action, Band } from "../contract/verdict.js";
+import type { TrafficDimension } from "../contract/traffic/traffic.js";
+import type { Action, Band } from "../contract/verdicts/verdict.js";
 
 /** One judged request or computed verdict, or `weight` of them like it. Can be posted to other threads. */
 export interface CountedRequest {
@@ -57,8 +57,11 @@ export function countedValue(key: string): CountedValue {
 }
 
 /** Whether programs are likely behind it: a bot band, no session, or a rule that answered. */
-export function isSuspicious({ band, hasSession, isByRule }: CountedRequest): boolean {
-  return (
-    isByRule || !hasSession || band === "definite" || band === "confident_automated" || band === "likely_automated"
-  );
+export function isSuspicious(request: CountedRequest): boolean {
+  return !request.hasSession || isOfPrograms(request);
+}
+
+/** Whether it is known as a program's: a bot band, or a rule that answered. */
+export function isOfPrograms({ band, isByRule }: CountedRequest): boolean {
+  return isByRule || band === "definite" || band === "confident_automated" || band === "likely_automated";
 }

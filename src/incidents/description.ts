@@ -1,8 +1,7 @@
-/** Joins values that are suddenly heavy to incidents, each described by the narrowest values that its requests share. */
-import type { IncidentWhat } from "../contract/incidents.js";
-import type { TrafficDimension } from "../contract/traffic.js";
-import { limits } from "../limits.js";
-import { type CountedRequest, countedValue, isSuspicious, keysOf } from "./counted-request.js";
+/** Describes an incident by the narrowest values that its requests share. */
+import type { IncidentWhat } from "../contract/incidents/incidents.js";
+import type { TrafficDimension } from "../contract/traffic/traffic.js";
+import { type CountedRequest, countedValue, isSuspicious } from "./counted-request.js";
 import type { Sliced } from "./sliced.js";
 import type { WindowCount } from "./value-counts.js";
 
@@ -18,13 +17,11 @@ export interface Candidate extends WindowCount {
 }
 
 /** Candidates that are one incident. */
-interface Described {
+export interface Described {
   readonly what: IncidentWhat;
   readonly baseline: number;
 }
 
-/** Share of the smaller one's requests from which two values overlap. */
-const overlapShare = 0.5;
 /** Share of an incident's requests of programs that a value of its description has at least. */
 const describingShare = 0.8;
 
@@ -65,107 +62,21 @@ export function nameOf(what: IncidentWhat): string {
     .join("\u0000");
 }
 
-/** Samples that are looked at in a slice. */
-const samplesOfSlice = 50;
-
-/**
- * Joins candidates whose requests overlap. Those that overlap with `open` are these incidents' own and left out. `companions` have risen as much, and are
- * too few for an incident of their own: they only describe. `samples` are of the window.
- */
-export function* joinCandidates(
-  given: readonly Candidate[],
-  companions: readonly Candidate[],
+/** What the samples with these indexes, of those that `counts` holds for, stand for. */
+export function weightOf(
+  indexes: Iterable<number>,
   samples: readonly Sample[],
-  open: readonly IncidentWhat[],
-): Sliced<Described[]> {
-  const candidates = [...given].sort((one, other) => other.count - one.count).slice(0, limits.incidentCandidatesMax);
-  const describing = [...companions]
-    .sort((one, other) => other.count - one.count)
-    .slice(0, limits.incidentCandidatesMax);
-  const members = yield* membersOf([...candidates, ...describing], samples);
-  const known: Set<number>[] = [];
-  for (const what of open) {
-    known.push(yield* membersOfIncident(what, samples));
-  }
-  const left: Candidate[] = [];
-  for (const candidate of candidates) {
-    const own = members.get(candidate.key)!;
-    if (own.size > 0 && !(yield* overlapsAny(own, known, samples))) left.push(candidate);
-  }
-  const groups: { readonly candidates: Candidate[]; requests: Set<number> }[] = [];
-  for (const candidate of left) {
-    const own = members.get(candidate.key)!;
-    const touched: (typeof groups)[number][] = [];
-    for (const group of groups) {
-      if (overlap(own, group.requests, samples)) touched.push(group);
-      yield;
-    }
-    const joined = { candidates: [candidate], requests: new Set(own) };
-    for (const each of touched) {
-      joined.candidates.push(...each.candidates);
-      for (const index of each.requests) joined.requests.add(index);
-      groups.splice(groups.indexOf(each), 1);
-    }
-    groups.push(joined);
-  }
-  const described: Described[] = [];
-  for (const group of groups) {
-    described.push(yield* describeGroup(group.candidates, describing, group.requests, members, samples));
-  }
-  return described;
-}
-
-function* membersOf(candidates: readonly Candidate[], samples: readonly Sample[]): Sliced<Map<string, Set<number>>> {
-  const members = new Map(candidates.map(({ key }) => [key, new Set<number>()]));
-  for (const [index, { request }] of samples.entries()) {
-    for (const key of keysOf(request)) members.get(key)?.add(index);
-    if (index % samplesOfSlice === 0) yield;
-  }
-  return members;
-}
-
-function* membersOfIncident(what: IncidentWhat, samples: readonly Sample[]): Sliced<Set<number>> {
-  const indexes = new Set<number>();
-  for (const [index, { request }] of samples.entries()) {
-    if (matches(request, what)) indexes.add(index);
-    if (index % (10 * samplesOfSlice) === 0) yield;
-  }
-  return indexes;
-}
-
-function weightOf(indexes: Iterable<number>, samples: readonly Sample[]): number {
+  counts: (request: CountedRequest) => boolean = () => true,
+): number {
   let weight = 0;
-  for (const index of indexes) weight += samples[index]!.weight;
+  for (const index of indexes) if (counts(samples[index]!.request)) weight += samples[index]!.weight;
   return weight;
 }
 
-function* overlapsAny(
-  own: ReadonlySet<number>,
-  others: readonly ReadonlySet<number>[],
-  samples: readonly Sample[],
-): Sliced<boolean> {
-  for (const other of others) {
-    if (overlap(own, other, samples)) return true;
-    yield;
-  }
-  return false;
-}
-
-function overlap(one: ReadonlySet<number>, other: ReadonlySet<number>, samples: readonly Sample[]): boolean {
-  const [small, large] = one.size < other.size ? [one, other] : [other, one];
-  let [isAny, weight] = [false, 0];
-  for (const index of small) {
-    if (!large.has(index)) continue;
-    isAny = true;
-    weight += samples[index]!.weight;
-  }
-  return isAny && weight >= overlapShare * Math.min(weightOf(one, samples), weightOf(other, samples));
-}
-
-/** The values that most requests of the group share; where none are, its heaviest value. */
-function* describeGroup(
+/** Returns those of the `sharing` values that most requests of the group share; where none are, its heaviest. `members`: indexes of `samples` by value. */
+export function* describeGroup(
   candidates: readonly Candidate[],
-  companions: readonly Candidate[],
+  sharing: readonly Candidate[],
   requests: ReadonlySet<number>,
   members: ReadonlyMap<string, ReadonlySet<number>>,
   samples: readonly Sample[],
@@ -176,7 +87,7 @@ function* describeGroup(
   const heaviest = candidates.reduce((found, each) => (each.count > found.count ? each : found));
   const shared = new Map<TrafficDimension, { value: string; weight: number }>();
   let described: Candidate | undefined;
-  for (const candidate of [...candidates, ...companions]) {
+  for (const candidate of sharing) {
     let weight = 0;
     for (const index of members.get(candidate.key)!) if (programs.has(index)) weight += samples[index]!.weight;
     yield;

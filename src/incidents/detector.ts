@@ -2,7 +2,7 @@
  * The detector of one node: takes the requests that its HTTP threads report, and once a minute looks for incidents in each project. Works in slices, so
  * that no request waits for it; memory is bounded by `limits`.
  */
-import { hourMs, minuteMs } from "../contract/durations.js";
+import { hourMs, minuteMs } from "../contract/values/durations.js";
 import { limits } from "../limits.js";
 import { type BaselineHours, usualCounts } from "./baseline-hours.js";
 import type { CountedRequest } from "./counted-request.js";

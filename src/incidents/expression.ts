@@ -1,6 +1,6 @@
 /** The rule that matches the requests of an incident. */
-import type { IncidentWhat } from "../contract/incidents.js";
-import type { TrafficDimension } from "../contract/traffic.js";
+import type { IncidentWhat } from "../contract/incidents/incidents.js";
+import type { TrafficDimension } from "../contract/traffic/traffic.js";
 import type { Comparison, Expression } from "../rules/ast.js";
 import { compileRule } from "../rules/compile-rule.js";
 import { isRuleFault } from "../rules/fault.js";

@@ -2,10 +2,11 @@
  * Finds and follows the incidents of one project, minute by minute. Pure: time, counts and the history of hours are arguments. An incident begins where
  * a value has many requests of the last five minutes, several times more than usual, at least half of them likely of programs.
  */
-import type { IncidentCounts, IncidentRuleWould, IncidentWhat } from "../contract/incidents.js";
+import type { IncidentCounts, IncidentRuleWould, IncidentWhat } from "../contract/incidents/incidents.js";
 import { limits } from "../limits.js";
 import { type CountedRequest, isSuspicious, keysOf } from "./counted-request.js";
-import { type Candidate, joinCandidates, matches, type Sample } from "./description.js";
+import { type Candidate, matches, type Sample } from "./description.js";
+import { joinCandidates, type SharesAtFirst, sharesAtFirst } from "./joining.js";
 import type { Sliced } from "./sliced.js";
 import { ValueCounts, windowMinutes } from "./value-counts.js";
 
@@ -22,6 +23,8 @@ const riseMin = 5;
 const endCount = 10;
 const endRise = 2;
 const endMinutes = 10;
+/** Minutes for which a wide incident was there when it begins: the attacks that make it up may take two more to be heavy enough on their own. */
+const wideMinutesMin = 3;
 /** Hourly counts below this matter to no baseline: twice a twelfth of it is `endCount`. */
 export const hourlyCountMin = (endCount / endRise) * 12;
 
@@ -41,6 +44,7 @@ export interface OpenIncident {
   /** Requests of its last minutes, the latest last. */
   readonly lastMinutes: number[];
   calmMinutes: number;
+  readonly shares: SharesAtFirst;
 }
 
 /** What a minute changed. */
@@ -55,6 +59,8 @@ export class ProjectWatch {
   /** Those that go on. */
   readonly open: OpenIncident[] = [];
   readonly #random: () => number;
+  /** Minutes in a row that had a wide incident which did not begin yet. */
+  #wideMinutes = 0;
   /** Samples of the last minutes, the latest last; the last one is still being filled. */
   readonly #samples: { minute: number; kept: CountedRequest[]; seen: number; total: number }[] = [];
 
@@ -104,25 +110,27 @@ export class ProjectWatch {
       if (found.count < riseMin * baseline) continue;
       (found.count < least ? companions : candidates).push({ ...found, baseline });
     }
-    if (candidates.length === 0) return [];
+    if (candidates.length === 0) {
+      this.#wideMinutes = 0;
+      return [];
+    }
     const samples: Sample[] = [];
     for (const each of this.#samples) {
       samples.push(...samplesOf(each));
       yield;
     }
     const room = Math.max(0, limits.incidentsOpenMax - this.open.length);
-    const described = yield* joinCandidates(
-      candidates,
-      companions,
-      samples,
-      this.open.map(({ what }) => what),
-    );
+    const described = yield* joinCandidates(candidates, companions, samples, this.open, { least, riseMin });
+    this.#wideMinutes = described.some(({ isWide }) => isWide) ? this.#wideMinutes + 1 : 0;
+    const begun = described.filter(({ isWide }) => !isWide || this.#wideMinutes >= wideMinutesMin);
     const opened: OpenIncident[] = [];
-    for (const { what, baseline } of described.slice(0, room)) opened.push(yield* this.#opened(what, baseline));
+    for (const { what, baseline } of begun.slice(0, room)) {
+      opened.push(yield* this.#opened(what, baseline, yield* sharesAtFirst(what, samples)));
+    }
     return opened;
   }
 
-  *#opened(what: IncidentWhat, baseline: number): Sliced<OpenIncident> {
+  *#opened(what: IncidentWhat, baseline: number, shares: SharesAtFirst): Sliced<OpenIncident> {
     const first = this.#samples.find(({ kept }) => kept.some((request) => matches(request, what)));
     const incident: OpenIncident = {
       what,
@@ -135,6 +143,7 @@ export class ProjectWatch {
       ruleWould: { newly_blocked: 0, likely_human: 0, logged_in: 0 },
       lastMinutes: [],
       calmMinutes: 0,
+      shares,
     };
     for (const samples of this.#samples) {
       countIn(incident, samplesOf(samples));

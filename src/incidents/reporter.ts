@@ -8,7 +8,7 @@ import {
   type TrafficDimension,
   type TrafficObserver,
   valuesInOrder,
-} from "../contract/traffic.js";
+} from "../contract/traffic/traffic.js";
 import { limits } from "../limits.js";
 import type { CountedRequest } from "./counted-request.js";
 
@@ -31,8 +31,9 @@ export class RequestReporter implements TrafficObserver {
       this.#seen = 0;
       this.#told = 0;
     }
-    this.#seen++;
-    if (++this.#leftOut < this.#every) return;
+    this.#seen += facts.weight;
+    this.#leftOut += facts.weight;
+    if (this.#leftOut < this.#every) return;
     if (this.#told >= limits.incidentFactsOfSecond) {
       this.#every *= 2;
       this.#told = limits.incidentFactsOfSecond / 2;

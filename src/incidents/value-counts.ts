@@ -17,12 +17,13 @@ const suspiciousAt = windowMinutes;
 const binsAt = 2 * windowMinutes;
 const hourAt = binsAt + binsKept;
 const rowNumbers = hourAt + 1;
-/** Rows at first; twice as many whenever they are full. */
+/** Rows at first, and how many times as many whenever they are full: memory that is not written to yet costs nothing, copying does. */
 const rowsAtFirst = 64;
+const rowsGrowth = 8;
 
 /** Rows of numbers in one array: an object with three arrays for each value costs the path of the answer four times as much. Row 0 is of all requests. */
 class CountRows {
-  numbers = new Float64Array(rowsAtFirst * rowNumbers);
+  numbers = new Uint32Array(rowsAtFirst * rowNumbers);
   readonly #free: number[] = [];
   #used = 1;
 
@@ -32,7 +33,7 @@ class CountRows {
     if (free !== undefined) return free;
     const at = this.#used++ * rowNumbers;
     if (at >= this.numbers.length) {
-      const grown = new Float64Array(2 * this.numbers.length);
+      const grown = new Uint32Array(rowsGrowth * this.numbers.length);
       grown.set(this.numbers);
       this.numbers = grown;
     }
@@ -66,7 +67,7 @@ export interface WindowCount {
   readonly key: string;
   readonly count: number;
   readonly suspicious: number;
-  /** Median of the bins of the hour before the window, of those since the project's first request. */
+  /** Median of the bins of the hour before the window, since the project's first request; the bin that this came in counts as a whole one would. */
   readonly hourMedian: number;
 }
 
@@ -118,32 +119,36 @@ export class ValueCounts {
 
   /** Requests of the project in the hour before the window. */
   get beforeWindow(): number {
-    return this.#hourBins(allAt).reduce((sum, each) => sum + each, 0);
+    return this.#binsBefore().reduce((sum, bin) => sum + this.#rows.numbers[slotOf(allAt, bin)]!, 0);
   }
 
   /** The values with at least so many requests in the last five minutes, the present one included. */
   *heavy(least: number): Sliced<WindowCount[]> {
     const found: WindowCount[] = [];
+    const bins = this.#binsBefore();
     let looked = 0;
     for (const [key, at] of this.#values) {
       if (++looked % valuesOfSlice === 0) yield;
       const count = this.#rows.sum(at, windowMinutes);
       if (count < least) continue;
       const suspicious = this.#rows.sum(at + suspiciousAt, windowMinutes);
-      found.push({ key, count, suspicious, hourMedian: median(this.#hourBins(at)) });
+      found.push({ key, count, suspicious, hourMedian: this.#medianOf(at, bins) });
     }
     return found;
   }
 
-  /** The bins of the hour before the window, as far back as the project's first request. */
-  #hourBins(at: number): number[] {
-    const { numbers } = this.#rows;
-    const before: number[] = [];
+  /** The bins of the hour before the window, as far back as the first whole minute after the project's first request. */
+  #binsBefore(): number[] {
+    const bins: number[] = [];
     const last = binOf(this.#minute - windowMinutes + 1) - 1;
-    for (let bin = last; bin > last - binsOfHour && bin >= binOf(this.#firstMinute); bin--) {
-      before.push(numbers[at + binsAt + (bin % binsKept)]!);
-    }
-    return before;
+    for (let bin = last; bin > last - binsOfHour && bin >= binOf(this.#firstMinute + 1); bin--) bins.push(bin);
+    return bins;
+  }
+
+  #medianOf(at: number, bins: readonly number[]): number {
+    const first = this.#firstMinute;
+    const firstShare = (windowMinutes - (first % windowMinutes)) / windowMinutes;
+    return median(bins.map((bin) => this.#rows.numbers[slotOf(at, bin)]! / (bin === binOf(first) ? firstShare : 1)));
   }
 
   /** Counts of the present hour that a baseline can need, by value. */
@@ -234,6 +239,11 @@ export class ValueCounts {
 const valuesOfSlice = 1000;
 /** The row of all requests. */
 const allAt = 0;
+
+/** Where a row has the count of a bin. */
+function slotOf(at: number, bin: number): number {
+  return at + binsAt + (bin % binsKept);
+}
 
 function binOf(minute: number): number {
   return Math.floor(minute / windowMinutes);

@@ -3,10 +3,10 @@
  * that has to fetch rows before a run.
  */
 import type { AuthenticatedKey, Credentials } from "../auth/credentials.js";
-import type { IngestBatch, IngestEvent } from "../contract/events.js";
-import type { CrossSessionCounts } from "../contract/evidence.js";
-import type { RequestFacts } from "../contract/header-facts.js";
-import { decodeSessionToken } from "../contract/session-token.js";
+import type { IngestBatch, IngestEvent } from "../contract/events/events.js";
+import type { CrossSessionCounts } from "../contract/evidence/evidence.js";
+import type { RequestFacts } from "../contract/evidence/header-facts.js";
+import { decodeSessionToken } from "../contract/sessions/session-token.js";
 import { Refusal } from "../errors.js";
 import { sessionKey } from "../store/keys.js";
 import { countAddress, countEnvironment, countShape, countTicket } from "./cross-session-counts.js";

@@ -3,18 +3,18 @@
  * so if the unit could not be committed, the same group may run again on another unit.
  */
 import type { AuthenticatedKey, Credentials } from "../auth/credentials.js";
-import { addressProof } from "../contract/address-proof.js";
-import type { Project } from "../contract/entities.js";
-import type { IngestAnswer, IngestBatch, IngestEvent } from "../contract/events.js";
-import type { LastRequest } from "../contract/evidence.js";
-import type { RequestFacts } from "../contract/header-facts.js";
-import { canonicalHost } from "../contract/host.js";
-import { isIssuedToken } from "../contract/issued-token.js";
-import type { Plans } from "../contract/plans.js";
-import type { IpStorage } from "../contract/scoring-worker.js";
-import { newScoredState, type ScoredState } from "../contract/session.js";
-import { decodeSessionToken, encodeSessionToken } from "../contract/session-token.js";
-import { rulePath } from "../contract/visitor-request.js";
+import type { Project } from "../contract/configuration/entities.js";
+import type { Plans } from "../contract/configuration/plans.js";
+import type { IpStorage } from "../contract/configuration/scoring-worker.js";
+import type { IngestAnswer, IngestBatch, IngestEvent } from "../contract/events/events.js";
+import type { LastRequest } from "../contract/evidence/evidence.js";
+import type { RequestFacts } from "../contract/evidence/header-facts.js";
+import { addressProof } from "../contract/sessions/address-proof.js";
+import { isIssuedToken } from "../contract/sessions/issued-token.js";
+import { newScoredState, type ScoredState } from "../contract/sessions/session.js";
+import { decodeSessionToken, encodeSessionToken } from "../contract/sessions/session-token.js";
+import { canonicalHost } from "../contract/values/host.js";
+import { rulePath } from "../contract/verdicts/visitor-request.js";
 import { foldBatch, setCrawlerClaim } from "../engines/fold-batch.js";
 import { scoreSession } from "../engines/score-session.js";
 import {

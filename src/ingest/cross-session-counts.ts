@@ -2,8 +2,8 @@
  * Counts across sessions, in hourly buckets that expire whole: how many sessions an address opens, how many send the very same batch, how much they
  * add to the path-reuse index. Bounded by the traffic of an hour; counted once per session or rarely.
  */
-import type { EventPayload, IngestEvent } from "../contract/events.js";
-import { Hash64 } from "../contract/hashes.js";
+import type { EventPayload, IngestEvent } from "../contract/events/events.js";
+import { Hash64 } from "../contract/values/hashes.js";
 import { subscriberNetwork } from "../net/network.js";
 import { hourOf } from "../store/keys.js";
 import type { CrossSessionKind, UnitOfWork } from "./unit-of-work.js";

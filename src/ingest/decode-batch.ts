@@ -1,10 +1,12 @@
 /** Decodes an ingest body: shape, whitelist, times. Pure; reports the first fault and names the field. */
-import type { EventPayload, IngestBatch, IngestEvents } from "../contract/events.js";
-import { pushHash64 } from "../contract/hashes.js";
-import { isoTimeMs } from "../contract/iso-time.js";
-import { type JsonObject, parseJsonObject } from "../contract/json-body.js";
-import { unpackText } from "../contract/packed-points.js";
+
+import { type JsonObject, parseJsonObject } from "../contract/api/json-body.js";
+import type { EventPayload, IngestBatch, IngestEvent, IngestEvents } from "../contract/events/events.js";
+import { spreadClicks } from "../contract/events/packed-clicks.js";
+import { unpackText } from "../contract/events/packed-points.js";
 import { areIngestEvents, ingestEventsMismatch } from "../contract/validators.js";
+import { pushHash64 } from "../contract/values/hashes.js";
+import { isoTimeMs } from "../contract/values/iso-time.js";
 import { Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { badIdempotencyKey, isIdempotencyKey } from "./idempotency.js";
@@ -71,6 +73,7 @@ function checkEvents(events: unknown): IngestEvents | Refusal {
       mismatch === null ? "events do not fit the schema" : `${shortened(mismatch.path)} ${mismatch.fault}`,
     );
   }
+  const decoded: IngestEvent[] = [];
   for (const [index, event] of events.entries()) {
     const { request_id, received_at, payload } = event;
     if (!isRequestId(request_id)) {
@@ -79,14 +82,28 @@ function checkEvents(events: unknown): IngestEvents | Refusal {
     if (Number.isNaN(isoTimeMs(received_at))) {
       return refuse("invalidPayload", `events[${index}].received_at must be a valid ISO-8601 time`);
     }
-    if (payload.packed_points === undefined) continue;
-    const unpacked = unpack(payload);
-    if (unpacked === null) {
-      return refuse("invalidPayload", `events[${index}].payload.packed_points must be packed points, and stand alone`);
+    if (payload.packed_points !== undefined) {
+      const unpacked = unpack(payload);
+      if (unpacked === null) {
+        return refuse(
+          "invalidPayload",
+          `events[${index}].payload.packed_points must be packed points, and stand alone`,
+        );
+      }
+      event.payload = unpacked;
     }
-    event.payload = unpacked;
+    const spread = payload.packed_clicks === undefined ? [event] : spreadClicks(event);
+    if (spread === null) {
+      return refuse("invalidPayload", `events[${index}].payload.packed_clicks must be packed clicks, in a click`);
+    }
+    decoded.push(...spread);
   }
-  return events;
+  return decoded.length > limits.batchEventsMax
+    ? refuse(
+        "invalidPayload",
+        `events must hold 1 to ${limits.batchEventsMax} events, not ${decoded.length} with packed clicks`,
+      )
+    : decoded;
 }
 
 /** The payload with `points` in the place of `packed_points`; null where those are none, or there are `points` beside them. */

@@ -19,9 +19,9 @@ import {
   isSameHeaders,
   type RequestFacts,
   requestFactsOf,
-} from "../contract/header-facts.js";
-import { verifiedBotCategories } from "../contract/verdict.js";
-import { crawlerClaims, unidentified, type VisitorIdentity } from "../contract/visitor.js";
+} from "../contract/evidence/header-facts.js";
+import { crawlerClaims, unidentified, type VisitorIdentity } from "../contract/evidence/visitor.js";
+import { verifiedBotCategories } from "../contract/verdicts/verdict.js";
 import { limits } from "../limits.js";
 import { ownText } from "../runtime/text-memo.js";
 

@@ -3,8 +3,8 @@
  * known by their request ids: see `seen-ids.ts`.
  */
 import { createHash } from "node:crypto";
-import type { IngestBatch } from "../contract/events.js";
-import { mintedAtMs, tokenBytes } from "../contract/session-token.js";
+import type { IngestBatch } from "../contract/events/events.js";
+import { mintedAtMs, tokenBytes } from "../contract/sessions/session-token.js";
 import { refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { idempotencyDay, idempotencyKey } from "../store/keys.js";

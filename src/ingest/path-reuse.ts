@@ -2,10 +2,10 @@
  * Counts how many of a batch's pointer paths another session of the project has shown before, and how many sessions sent this very batch. It records
  * paths in the project's path-reuse index while the visitor has room there.
  */
-import type { IngestEvent } from "../contract/events.js";
-import type { CrossSessionCounts } from "../contract/evidence.js";
-import { Hash64 } from "../contract/hashes.js";
-import type { RequestFacts } from "../contract/header-facts.js";
+import type { IngestEvent } from "../contract/events/events.js";
+import type { CrossSessionCounts } from "../contract/evidence/evidence.js";
+import type { RequestFacts } from "../contract/evidence/header-facts.js";
+import { Hash64 } from "../contract/values/hashes.js";
 import { cornerHashes, foldCornerOwners } from "../engines/path-corners.js";
 import { shingleHashes } from "../engines/path-shingles.js";
 import { turnHashes } from "../engines/path-turns.js";

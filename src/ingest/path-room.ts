@@ -2,7 +2,7 @@
  * Limits how much a session may add to its project's path-reuse index, to keep anyone from flushing it. Shares are granted as they are used, with a
  * maximum per session and per address (the /64 of IPv6) in two hours. Every batch is still checked for replays.
  */
-import type { RequestFacts } from "../contract/header-facts.js";
+import type { RequestFacts } from "../contract/evidence/header-facts.js";
 import { F, type SessionFeatures } from "../engines/session-features.js";
 import { limits } from "../limits.js";
 import { isVisitorAddress } from "../net/visitor-address.js";

@@ -1,12 +1,12 @@
 /**
- * The kind of value of each payload key, for the one-pass reader (usual-batch.ts). The types of `contract/events.ts` are the whitelist, and typia
+ * The kind of value of each payload key, for the one-pass reader (usual-batch.ts). The types of `contract/events/events.ts` are the whitelist, and typia
  * checks them. A key without a row here does not compile; a wrong row fails the test that compares the two.
  */
-import type { EventPayload, EventType } from "../contract/events.js";
+import type { EventPayload, EventType } from "../contract/events/events.js";
 
 /**
  * `share` is a number of 0 to 1, `names` a text or a list of texts, `fact` a scalar or a list of scalars, `points` and `strokes` lists of
- * rows of three and of two numbers, `packed` the first of them as a text.
+ * rows of three and of two numbers, `packed` the first of them as a text, `clicks` a text that stands for more events.
  */
 export type PayloadKind =
   | "number"
@@ -19,6 +19,7 @@ export type PayloadKind =
   | "direction"
   | "points"
   | "packed"
+  | "clicks"
   | "strokes";
 
 /** The kind of each known payload key; an unknown key refuses the batch. */
@@ -50,6 +51,7 @@ export const payloadKinds: Readonly<Record<keyof EventPayload, PayloadKind>> = {
   dispatch_lag: "number",
   movement_mismatch: "share",
   target_tag: "text",
+  packed_clicks: "clicks",
   off_center: "number",
   depth: "share",
   direction: "direction",
@@ -75,6 +77,7 @@ export const payloadKinds: Readonly<Record<keyof EventPayload, PayloadKind>> = {
   hidden_acts: "number",
   shared_focus: "number",
   unpaired_keys: "number",
+  placed_texts: "number",
   user_agent: "text",
   ua_brands: "names",
   ua_mobile: "boolean",

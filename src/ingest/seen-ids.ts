@@ -3,7 +3,7 @@
  * rows; when the newer one is full, the older one is dropped. So a session remembers an id for at least the next `seenIdsGenerationMax` events, and a
  * session that streams for a day costs no more at its end than at its start.
  */
-import type { IngestEvent } from "../contract/events.js";
+import type { IngestEvent } from "../contract/events/events.js";
 import { limits } from "../limits.js";
 import type { UnitOfWork } from "./unit-of-work.js";
 

@@ -4,11 +4,11 @@
  * (`cross-session-counts.ts`). A ticket is evidence, never a condition: batches without one are accepted like any other.
  */
 import { createHmac, randomFillSync, timingSafeEqual } from "node:crypto";
-import type { Project } from "../contract/entities.js";
-import type { IngestEvent } from "../contract/events.js";
-import type { TicketState } from "../contract/evidence.js";
-import { pushHash64 } from "../contract/hashes.js";
-import type { RequestFacts } from "../contract/header-facts.js";
+import type { Project } from "../contract/configuration/entities.js";
+import type { IngestEvent } from "../contract/events/events.js";
+import type { TicketState } from "../contract/evidence/evidence.js";
+import type { RequestFacts } from "../contract/evidence/header-facts.js";
+import { pushHash64 } from "../contract/values/hashes.js";
 import { broadNetworkOf } from "../engines/fold-request.js";
 import { limits } from "../limits.js";
 import { countTicket } from "./cross-session-counts.js";

@@ -2,7 +2,7 @@
  * Whether a session's verdict stands: so much was seen of its visitor, and nothing of it counts against him, that more of the same would not change it.
  * The answer to a batch then lets the SDK send its batches less often.
  */
-import type { IngestEvent } from "../contract/events.js";
+import type { IngestEvent } from "../contract/events/events.js";
 import { F, type SessionFeatures } from "../engines/session-features.js";
 
 /**

@@ -1,6 +1,6 @@
 /** Mints the session tokens of one scoring thread in order: the sessions of a group come after those of the group before. */
 import { randomFillSync } from "node:crypto";
-import { mintSessionToken } from "../contract/session-token.js";
+import { mintSessionToken } from "../contract/sessions/session-token.js";
 
 /** Random bytes fetched from the system at once: for 256 tokens. */
 const poolBytes = 4096;

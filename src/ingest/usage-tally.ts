@@ -1,8 +1,9 @@
 /** Counts the events of one unit of work against the quotas of their accounts. */
-import { hourMs } from "../contract/durations.js";
-import type { Account } from "../contract/entities.js";
-import type { RequestFacts } from "../contract/header-facts.js";
-import type { Plans } from "../contract/plans.js";
+
+import type { Account } from "../contract/configuration/entities.js";
+import type { Plans } from "../contract/configuration/plans.js";
+import type { RequestFacts } from "../contract/evidence/header-facts.js";
+import { hourMs } from "../contract/values/durations.js";
 import { hourOf, monthOf } from "../store/keys.js";
 import type { UnitOfWork } from "./unit-of-work.js";
 

@@ -6,10 +6,18 @@
  * It saves two thirds of the CPU of parsing and checking: 6 to 10 µs for 10 events instead of 21 to 36
  * (src/docs/decisions/006-usual-batches.md). Held by the in-process bench `decode`, which times both in one run.
  */
-import type { EventPayload, EventType, IngestBatch, IngestEvent, PointRow, StrokeRow } from "../contract/events.js";
-import { pushHash64OfAscii } from "../contract/hashes.js";
-import { isDayOfItsMonth } from "../contract/iso-time.js";
-import { unpackPoints } from "../contract/packed-points.js";
+import type {
+  EventPayload,
+  EventType,
+  IngestBatch,
+  IngestEvent,
+  PointRow,
+  StrokeRow,
+} from "../contract/events/events.js";
+import { spreadClicks } from "../contract/events/packed-clicks.js";
+import { unpackPoints } from "../contract/events/packed-points.js";
+import { pushHash64, pushHash64OfAscii } from "../contract/values/hashes.js";
+import { isDayOfItsMonth } from "../contract/values/iso-time.js";
 import { limits } from "../limits.js";
 import { directions, eventTypes, type PayloadKind, payloadKinds } from "./payload-kinds.js";
 import { WordTable } from "./word-table.js";
@@ -172,9 +180,18 @@ class UsualReader {
     do {
       const event = events.length < limits.batchEventsMax ? this.#event() : null;
       if (event === null) return null;
-      events.push(event);
+      if (event.payload.packed_clicks === undefined) events.push(event);
+      else if (!this.#spread(event, events)) return null;
     } while (this.#bytes[this.#at++] === comma);
     return this.#bytes[this.#at - 1] === closeList ? events : null;
+  }
+
+  #spread(event: IngestEvent, events: IngestEvent[]): boolean {
+    const clicks = spreadClicks(event);
+    if (clicks === null || events.length + clicks.length > limits.batchEventsMax) return false;
+    events.push(...clicks);
+    for (const { request_id: id } of clicks.slice(1)) pushHash64(id, this.#idHashes);
+    return true;
   }
 
   #event(): IngestEvent | null {
@@ -279,6 +296,7 @@ class UsualReader {
       case "boolean":
         return this.#boolean();
       case "text":
+      case "clicks":
         return this.#boundedText();
       case "textOrNumber":
         return this.#bytes[this.#at] === quote ? this.#boundedText() : this.#number();

@@ -1,6 +1,6 @@
 /** Who a visitor is by address and DNS, for each batch: at once as far as it is known, later if DNS has to be asked. */
-import type { VerifiedBot } from "../contract/verified-bots.js";
-import type { CrawlerClaim, VisitorIdentity } from "../contract/visitor.js";
+import type { VerifiedBot } from "../contract/bots/verified-bots.js";
+import type { CrawlerClaim, VisitorIdentity } from "../contract/evidence/visitor.js";
 import { TextMemo } from "../runtime/text-memo.js";
 
 /** The result for a claim to be a crawler; `undefined` means that DNS has to be asked. */

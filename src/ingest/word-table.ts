@@ -1,6 +1,6 @@
 /** Finds which word of a fixed list occurs in some bytes, without making a string of them. */
 
-import { fnv1a, fnvBasis } from "../contract/hashes.js";
+import { fnv1a, fnvBasis } from "../contract/values/hashes.js";
 
 const quote = 0x22;
 const slotsMin = 512;

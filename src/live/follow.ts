@@ -4,7 +4,7 @@
  */
 import { connect, type Socket } from "node:net";
 import { createInterface } from "node:readline";
-import type { LeftOut, LiveFilter, LiveVerdict } from "../contract/live-verdict.js";
+import type { LeftOut, LiveFilter, LiveVerdict } from "../contract/verdicts/live-verdict.js";
 import { limits } from "../limits.js";
 import { liveFolder, socketPath, socketsIn } from "./folder.js";
 

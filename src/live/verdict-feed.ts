@@ -7,8 +7,8 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import type { LeftOut, LiveFilter, LiveVerdict, VerdictSource } from "../contract/live-verdict.js";
-import type { RequestContext, Verdict } from "../contract/verdict.js";
+import type { LeftOut, LiveFilter, LiveVerdict, VerdictSource } from "../contract/verdicts/live-verdict.js";
+import type { RequestContext, Verdict } from "../contract/verdicts/verdict.js";
 import { limits } from "../limits.js";
 import { liveFolder, type SocketPath, socketPath, socketSuffix } from "./folder.js";
 

@@ -3,7 +3,7 @@
  * knows prom-client; it writes the format and collects what is known of the process.
  */
 import { collectDefaultMetrics, type Metric, Registry } from "prom-client";
-import { actions, bands } from "../contract/verdict.js";
+import { actions, bands } from "../contract/verdicts/verdict.js";
 import { detections } from "../detections/catalogue.js";
 import { sumCells } from "./cells.js";
 import { type ChallengeRow, challengeRows } from "./challenge-meters.js";
@@ -142,11 +142,21 @@ function newScrape(options: ExpositionOptions): Scrape {
 
 const one = (value: number): Sample[] => [{ value }];
 
+/** A sample for each value of a label. */
+const by = (label: string, values: Readonly<Record<string, number>>): Sample[] =>
+  Object.entries(values).map(([each, value]) => ({ labels: { [label]: each }, value }));
+
 const counter = (name: string, help: string, read: Row["read"]): Row => ({ name, type: "counter", help, read });
 const gauge = (name: string, help: string, read: Row["read"]): Row => ({ name, type: "gauge", help, read });
 const service = (cell: ServiceCell): Row["read"] => {
   return ({ services }) => one(services.get(cell));
 };
+
+/** A cell for each value of a label. */
+function serviceBy(label: string, cells: Readonly<Record<string, ServiceCell>>): Row["read"] {
+  return ({ services }) =>
+    Object.entries(cells).map(([each, cell]) => ({ labels: { [label]: each }, value: services.get(cell) }));
+}
 
 /** Of HTTP and scoring threads. */
 const cluster = (cell: ServiceCell & ScoringCell): Row["read"] => {
@@ -209,23 +219,21 @@ function durationSamples({ options, routes }: Scrape): Sample[] {
 function batchSamples(scrape: Scrape): Sample[] {
   const { services } = scrape;
   const refused = rejected(scrape).reduce((sum, { value }) => sum + value, 0);
-  return [
-    { labels: { result: "accepted" }, value: services.get("batchesAccepted") },
-    { labels: { result: "duplicate" }, value: services.get("batchesDuplicate") },
-    { labels: { result: "rejected" }, value: refused },
-    { labels: { result: "shed" }, value: services.get("batchesShed") },
-    { labels: { result: "failed" }, value: batchFailures(scrape).reduce((sum, { value }) => sum + value, 0) },
-  ];
+  return by("result", {
+    accepted: services.get("batchesAccepted"),
+    duplicate: services.get("batchesDuplicate"),
+    rejected: refused,
+    shed: services.get("batchesShed"),
+    failed: batchFailures(scrape).reduce((sum, { value }) => sum + value, 0),
+  });
 }
 
 /** Batches that were answered 500 or 503. */
-function batchFailures({ services }: Scrape): (Sample & { readonly value: number })[] {
-  return [
-    { labels: { cause: "error" }, value: services.get("batchesFailed") },
-    { labels: { cause: "cluster" }, value: services.get("batchesUnavailable") },
-    { labels: { cause: "disk" }, value: services.get("batchesNoRoom") },
-  ];
-}
+const batchFailures = serviceBy("cause", {
+  error: "batchesFailed",
+  cluster: "batchesUnavailable",
+  disk: "batchesNoRoom",
+});
 
 function verdictSamples({ services }: Scrape): Sample[] {
   const samples: Sample[] = [];
@@ -307,10 +315,11 @@ const rows: readonly Row[] = [
     help: "From a request's headers to its answer, by route and method.",
     read: durationSamples,
   },
-  counter("verdictd_ingest_events_total", "Events of accepted batches, by result.", ({ services }) => [
-    { labels: { result: "accepted" }, value: services.get("eventsAccepted") },
-    { labels: { result: "duplicate" }, value: services.get("eventsDuplicate") },
-  ]),
+  counter(
+    "verdictd_ingest_events_total",
+    "Events of accepted batches, by result.",
+    serviceBy("result", { accepted: "eventsAccepted", duplicate: "eventsDuplicate" }),
+  ),
   counter("verdictd_ingest_batches_total", "Batches by result.", batchSamples),
   counter(
     "verdictd_ingest_failures_total",
@@ -337,19 +346,12 @@ const rows: readonly Row[] = [
   counter(
     "verdictd_requests_trimmed_total",
     "Judged requests that were changed before judging, by what was done: a value cut, headers beyond 100 dropped, a wrong type ignored.",
-    ({ services }) => [
-      { labels: { result: "cut" }, value: services.get("requestsCut") },
-      { labels: { result: "dropped" }, value: services.get("requestsOver") },
-      { labels: { result: "ignored" }, value: services.get("requestsIgnored") },
-    ],
+    serviceBy("result", { cut: "requestsCut", dropped: "requestsOver", ignored: "requestsIgnored" }),
   ),
   counter(
     "verdictd_verdict_failures_total",
     "Verdicts that failed open, by cause: the cluster did not answer in time whether there is a session, or an error.",
-    ({ services }) => [
-      { labels: { cause: "error" }, value: services.get("verdictFailures") },
-      { labels: { cause: "cluster" }, value: services.get("verdictsUnanswered") },
-    ],
+    serviceBy("cause", { error: "verdictFailures", cluster: "verdictsUnanswered" }),
   ),
   counter(
     "verdictd_verdicts_over_rule_budget_total",
@@ -359,11 +361,7 @@ const rows: readonly Row[] = [
   counter(
     "verdictd_backtests_total",
     "Backtests of draft rules and queries of stored sessions by how they ended.",
-    ({ services }) => [
-      { labels: { result: "done" }, value: services.get("backtestsDone") },
-      { labels: { result: "aborted" }, value: services.get("backtestsAborted") },
-      { labels: { result: "refused" }, value: services.get("backtestsRefused") },
-    ],
+    serviceBy("result", { done: "backtestsDone", aborted: "backtestsAborted", refused: "backtestsRefused" }),
   ),
   counter(
     "verdictd_backtest_sessions_total",
@@ -433,10 +431,8 @@ const rows: readonly Row[] = [
   gauge(
     "verdictd_cluster_shards_short_of_replicas",
     "Shards of the cluster that refuse batches because too few replicas could acknowledge them, and shards without a spare replica: one more failure, and they refuse.",
-    ({ state }) => [
-      { labels: { batches: "refused" }, value: state.cluster?.shardsRefusing ?? 0 },
-      { labels: { batches: "accepted" }, value: state.cluster?.shardsWithoutSpare ?? 0 },
-    ],
+    ({ state }) =>
+      by("batches", { refused: state.cluster?.shardsRefusing ?? 0, accepted: state.cluster?.shardsWithoutSpare ?? 0 }),
   ),
   gauge(
     "verdictd_cluster_engine_up",
@@ -497,11 +493,11 @@ const rows: readonly Row[] = [
   counter(
     "verdictd_signatures_total",
     "Requests with a Web Bot Auth signature, by result of its check.",
-    ({ services }) => [
-      { labels: { result: "verified" }, value: services.get("signaturesVerified") },
-      { labels: { result: "unverified" }, value: services.get("signaturesUnverified") },
-      { labels: { result: "invalid" }, value: services.get("signaturesInvalid") },
-    ],
+    serviceBy("result", {
+      verified: "signaturesVerified",
+      unverified: "signaturesUnverified",
+      invalid: "signaturesInvalid",
+    }),
   ),
   counter(
     "verdictd_signatures_shed_total",
@@ -513,15 +509,15 @@ const rows: readonly Row[] = [
     "Nonces forgotten before their signature expired, because there were too many.",
     service("noncesForgotten"),
   ),
-  counter("verdictd_agent_fetches_total", "Key directories of signed agents fetched, by result.", ({ services }) => [
-    { labels: { result: "done" }, value: services.get("agentFetches") },
-    { labels: { result: "failed" }, value: services.get("agentFetchFailures") },
-  ]),
+  counter(
+    "verdictd_agent_fetches_total",
+    "Key directories of signed agents fetched, by result.",
+    serviceBy("result", { done: "agentFetches", failed: "agentFetchFailures" }),
+  ),
   gauge("verdictd_tls_certificate_expiry_timestamp_seconds", "When the certificate expires.", ({ state }) =>
     state.certificateExpiresAt === null ? [] : one(state.certificateExpiresAt),
   ),
-  counter("verdictd_tls_reloads_total", "Reloads of the certificate by result.", ({ state }) => [
-    { labels: { result: "done" }, value: state.certificateReloads.done },
-    { labels: { result: "refused" }, value: state.certificateReloads.refused },
-  ]),
+  counter("verdictd_tls_reloads_total", "Reloads of the certificate by result.", ({ state }) =>
+    by("result", { done: state.certificateReloads.done, refused: state.certificateReloads.refused }),
+  ),
 ];

@@ -1,6 +1,6 @@
 /** What the services of one HTTP thread count (ingest, verdicts, blocks) and the state they show (queue, DNS, event loop). */
 import { performance } from "node:perf_hooks";
-import { type Action, actions, type Band, bands, type VerdictSubject } from "../contract/verdict.js";
+import { type Action, actions, type Band, bands, type VerdictSubject } from "../contract/verdicts/verdict.js";
 import { histogramCells, newCells, observe } from "./cells.js";
 
 /** From a batch's arrival at the queue to its commit. */

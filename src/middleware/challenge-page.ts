@@ -2,7 +2,7 @@
  * The page of verdictd's own challenge, sent at the address that was asked for: it loads the SDK and `challenge.js`, which pass the challenge
  * and load the address again. Used by the middlewares and by forward-auth.
  */
-import type { PageCookie } from "../contract/session-cookie.js";
+import type { PageCookie } from "../contract/sessions/session-cookie.js";
 import { challengeTexts, pageLanguage } from "./challenge-texts.js";
 import { type DenialResponse, denialResponse, escapeHtml } from "./denial-page.js";
 

@@ -5,7 +5,7 @@ import {
   cookiePathForm,
   type PageCookie,
   sessionCookieName,
-} from "../contract/session-cookie.js";
+} from "../contract/sessions/session-cookie.js";
 
 /** How the pages' own SDK keeps its cookie, where that is not the default: the middleware's cookie and the challenge page's are kept alike. */
 export interface CookieOptions {

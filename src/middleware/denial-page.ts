@@ -3,7 +3,7 @@
  * support and nothing that would help a bot (no score, no detections). Used by the middlewares and by forward-auth.
  */
 import { leavePromise } from "../client/hooks.js";
-import { checkKinds, checkOptionNames, type OptionKind } from "../contract/option-names.js";
+import { checkKinds, checkOptionNames, type OptionKind } from "../contract/values/option-names.js";
 import { pageLanguage } from "./challenge-texts.js";
 import { denialTexts } from "./denial-texts.js";
 

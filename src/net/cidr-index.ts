@@ -13,18 +13,21 @@ export interface CidrIndex<T> {
   all(ip: string): readonly T[];
 }
 
-/** Segment `i` reaches from its start to just before the next one. */
-interface Segments<T> {
-  readonly starts: readonly bigint[];
-  readonly items: readonly (readonly T[])[];
-}
-
-/** Builds the index. Pure; about 25 ms for 3,000 ranges. */
+/** Builds the index. Pure; about 5 ms for 3,000 ranges. */
 export function createCidrIndex<T>(items: readonly T[], cidrOf: (item: T, index: number) => Cidr): CidrIndex<T> {
-  const ranges = rangesOf(items, cidrOf);
-  const v4 = flatten(ranges.filter((range) => range.cidr.family === 4));
-  const v6 = flatten(ranges.filter((range) => range.cidr.family === 6));
-  const startsV4 = Uint32Array.from(v4.starts, Number);
+  const ranges = items.map((item, index): Range<T> => ({ cidr: cidrOf(item, index), item }));
+  // Numbers do for IPv4, and are several times as fast.
+  const v4 = segmentsOf(
+    ranges.filter(({ cidr }) => cidr.family === 4),
+    (address) => Number(address),
+    1,
+  );
+  const v6 = segmentsOf(
+    ranges.filter(({ cidr }) => cidr.family === 6),
+    (address) => address,
+    1n,
+  );
+  const startsV4 = Uint32Array.from(v4.starts);
   const startsV6 = new Uint16Array(v6.starts.length * 8);
   for (const [index, start] of v6.starts.entries()) startsV6.set(groupsOf(start), index * 8);
   const none: readonly T[] = Object.freeze([]);
@@ -41,60 +44,87 @@ export function createCidrIndex<T>(items: readonly T[], cidrOf: (item: T, index:
   return { all, lookup: (ip) => all(ip)[0] };
 }
 
-/** One range with the items that name it, in the order given. */
 interface Range<T> {
   readonly cidr: Cidr;
-  readonly items: readonly T[];
+  readonly item: T;
 }
 
-/** Items with the same range together, sorted so that a range comes before those inside it. */
-function rangesOf<T>(items: readonly T[], cidrOf: (item: T, index: number) => Cidr): Range<T>[] {
-  const byText = new Map<string, { cidr: Cidr; items: T[] }>();
-  for (const [index, item] of items.entries()) {
-    const cidr = cidrOf(item, index);
-    const range = byText.get(cidr.text);
-    if (range === undefined) byText.set(cidr.text, { cidr, items: [item] });
-    else range.items.push(item);
-  }
-  return [...byText.values()].sort((a, b) => {
-    if (a.cidr.first !== b.cidr.first) return a.cidr.first < b.cidr.first ? -1 : 1;
-    return a.cidr.prefix - b.cidr.prefix;
-  });
+/** Segment `i` reaches from its start to just before the next one. */
+interface Segments<Address, T> {
+  readonly starts: readonly Address[];
+  readonly items: readonly (readonly T[])[];
 }
 
-/** Disjoint segments of sorted ranges. CIDR ranges either nest or are apart, so one stack of open ranges is enough. */
-function flatten<T>(ranges: readonly Range<T>[]): Segments<T> {
+/** Items that name the same range, in the order given, with those of the ranges around it. */
+interface Span<Address, T> {
+  readonly first: Address;
+  readonly last: Address;
+  readonly prefix: number;
+  readonly items: T[];
+}
+
+/** Disjoint segments of the ranges of one family. CIDR ranges either nest or are apart, so one stack of open ranges is enough. */
+function segmentsOf<Address extends number | bigint, T>(
+  ranges: readonly Range<T>[],
+  addressOf: (address: bigint) => Address,
+  one: Address,
+): Segments<Address, T> {
   const none: readonly T[] = Object.freeze([]);
-  const starts: bigint[] = [];
+  const starts: Address[] = [];
   const items: (readonly T[])[] = [];
-  const open: { readonly last: bigint; readonly covering: readonly T[] }[] = [];
+  const open: { readonly last: Address; readonly covering: readonly T[] }[] = [];
 
-  function cut(start: bigint, covering: readonly T[]): void {
+  function cut(start: Address, covering: readonly T[]): void {
     if (starts.at(-1) === start) items[items.length - 1] = covering;
     else {
       starts.push(start);
       items.push(covering);
     }
   }
-  function closeUntil(isOver: (last: bigint) => boolean): void {
-    for (let top = open.at(-1); top !== undefined && isOver(top.last); top = open.at(-1)) {
+  function closeBefore(first: Address | null): void {
+    for (let top = open.at(-1); top !== undefined && (first === null || top.last < first); top = open.at(-1)) {
       open.pop();
-      cut(top.last + 1n, open.at(-1)?.covering ?? none);
+      cut(((top.last as number) + (one as number)) as Address, open.at(-1)?.covering ?? none);
     }
   }
-  for (const range of ranges) {
-    closeUntil((last) => last < range.cidr.first);
-    const covering = Object.freeze([...range.items, ...(open.at(-1)?.covering ?? none)]);
-    open.push({ last: range.cidr.last, covering });
-    cut(range.cidr.first, covering);
+  for (const { first, last, items } of spansOf(ranges, addressOf)) {
+    closeBefore(first);
+    const covering = Object.freeze([...items, ...(open.at(-1)?.covering ?? none)]);
+    open.push({ last, covering });
+    cut(first, covering);
   }
-  closeUntil(() => true);
+  closeBefore(null);
   return dropBeyond(starts, items, ranges[0]?.cidr.family ?? 4);
 }
 
+/** Sorted so that a range comes before those inside it. */
+function spansOf<Address extends number | bigint, T>(
+  ranges: readonly Range<T>[],
+  addressOf: (address: bigint) => Address,
+): Span<Address, T>[] {
+  const spans = ranges.map(({ cidr, item }) => ({
+    first: addressOf(cidr.first),
+    last: addressOf(cidr.last),
+    prefix: cidr.prefix,
+    items: [item],
+  }));
+  spans.sort((a, b) => (a.first === b.first ? a.prefix - b.prefix : a.first < b.first ? -1 : 1));
+  const apart: Span<Address, T>[] = [];
+  for (const span of spans) {
+    const before = apart.at(-1);
+    if (before?.first === span.first && before.prefix === span.prefix) before.items.push(...span.items);
+    else apart.push(span);
+  }
+  return apart;
+}
+
 /** A range that ends with the last address leaves a segment that starts beyond it: it does not fit the arrays, nor is needed. */
-function dropBeyond<T>(starts: bigint[], items: (readonly T[])[], family: 4 | 6): Segments<T> {
-  const end = family === 4 ? 1n << 32n : 1n << 128n;
+function dropBeyond<Address extends number | bigint, T>(
+  starts: Address[],
+  items: (readonly T[])[],
+  family: 4 | 6,
+): Segments<Address, T> {
+  const end = family === 4 ? 2 ** 32 : 1n << 128n;
   if (starts.at(-1) === end) {
     starts.pop();
     items.pop();

@@ -2,7 +2,7 @@
  * Reads the file of an operator's list: an address, a range or an autonomous system (`AS13335`) a line, `#` before a comment. One bad line
  * refuses the file: half a list would let in, or keep out, whom nobody meant.
  */
-import type { IpListRecord } from "../contract/ip-lists.js";
+import type { IpListRecord } from "../contract/configuration/ip-lists.js";
 import { limits } from "../limits.js";
 import { type Cidr, groupsOf, isCidrFault, parseCidr } from "../net/cidr.js";
 import { wordsOfGroups } from "../net/words.js";

@@ -1,5 +1,5 @@
 /** Says whether an address is on an operator's list: binary search over the sorted ranges as they are stored. Pure. */
-import type { IpListRecord } from "../contract/ip-lists.js";
+import type { IpListRecord } from "../contract/configuration/ip-lists.js";
 import type { ParsedAddress } from "../net/parsed-address.js";
 import { compareWords, lastNotAboveV4, lastNotAboveV6 } from "../net/words.js";
 

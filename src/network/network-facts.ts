@@ -1,13 +1,14 @@
 /** Country and autonomous system of an address, from the table that all HTTP threads of a process share. */
-import { LRUCache } from "lru-cache";
-import type { NetworkFact } from "../contract/network-fact.js";
-import { limits } from "../limits.js";
+import type { NetworkFact } from "../contract/evidence/network-fact.js";
 import { parseAddressWords } from "../net/parsed-address.js";
 import { lastNotAboveV4, lastNotAboveV6 } from "../net/words.js";
 import { type FactTable, factRow, factTable } from "./fact-table.js";
 
 /** Leading bits of an IPv4 address by which a table's first steps are looked up: 16 KB, where half of a binary search would miss the processor's caches. */
 const pageBits = 12;
+
+/** Rows that a thread keeps as objects, of some hundred bytes: a cache with an order of use takes as long as the search that it saves. */
+const knownRows = 4096;
 
 const nothing: NetworkFact = Object.freeze({ country: undefined, asn: undefined, asName: undefined });
 
@@ -16,8 +17,10 @@ export class NetworkFacts {
   #table: FactTable;
   /** Of each page the number of IPv4 segments that begin before it. */
   #pages: Uint32Array;
-  /** Rows that were asked for, so that a look-up allocates nothing. */
-  readonly #known = new LRUCache<number, NetworkFact>({ max: limits.networkFactsMemoMax });
+  /** Rows that were asked for, the latest in each slot, so that most look-ups allocate nothing. */
+  readonly #known = new Array<{ readonly row: number; readonly fact: NetworkFact } | undefined>(knownRows).fill(
+    undefined,
+  );
 
   /** `buffer` is a packed table (`fact-table.ts`). */
   constructor(buffer: ArrayBuffer | SharedArrayBuffer) {
@@ -29,22 +32,22 @@ export class NetworkFacts {
   use(buffer: ArrayBuffer | SharedArrayBuffer): void {
     this.#table = factTable(buffer);
     this.#pages = pagesOf(this.#table);
-    this.#known.clear();
+    this.#known.fill(undefined);
   }
 
   /** The facts of an address in any spelling; nothing for what is no address. A frozen object. About 0.3 µs for addresses at random. */
   of(address: string): NetworkFact {
     const row = this.#rowOf(address);
     if (row === 0) return nothing;
-    const known = this.#known.get(row);
-    if (known !== undefined) return known;
+    const known = this.#known[row % knownRows];
+    if (known?.row === row) return known.fact;
     const { country, asn, asName } = factRow(this.#table, row);
     const fact = Object.freeze({
       country: country || undefined,
       asn: asn || undefined,
       asName: asName || undefined,
     });
-    this.#known.set(row, fact);
+    this.#known[row % knownRows] = { row, fact };
     return fact;
   }
 

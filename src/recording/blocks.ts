@@ -4,9 +4,9 @@
  * store keeps the tally of a minute, so the bound holds over all threads and processes.
  */
 import { LRUCache } from "lru-cache";
-import { dayMs, minuteMs } from "../contract/durations.js";
-import type { Block } from "../contract/entities.js";
-import { decodeCursor, encodeCursor, type LogPage } from "../control-plane/cursor.js";
+import type { Block } from "../contract/configuration/entities.js";
+import { dayMs, minuteMs } from "../contract/values/durations.js";
+import { decodeCursor, encodeCursor, type LogPage } from "../control-plane/logs/cursor.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import type { Slices } from "../runtime/long-work.js";

@@ -1,5 +1,5 @@
 /** Counts visits of crawlers by operator: verified ones with their paths, and impostors; in memory and off the hot path. */
-import type { JudgedFacts, TrafficObserver } from "../contract/traffic.js";
+import type { JudgedFacts, TrafficObserver } from "../contract/traffic/traffic.js";
 import { limits } from "../limits.js";
 import type { Store } from "../store/store.js";
 import { type ChangedRow, JudgedHours, type JudgedPart, type WriterNames } from "./judged-writer.js";

@@ -1,6 +1,6 @@
 /** Everything that is recorded of judged requests in one thread, and when it is stored: about every second, less often where that takes long. */
-import type { JudgedFacts, TrafficObserver } from "../contract/traffic.js";
-import type { VerdictSubject } from "../contract/verdict.js";
+import type { JudgedFacts, TrafficObserver } from "../contract/traffic/traffic.js";
+import type { VerdictSubject } from "../contract/verdicts/verdict.js";
 import { limits } from "../limits.js";
 import type { Store } from "../store/store.js";
 import { CrawlerCounts } from "./crawler-counts.js";

@@ -3,20 +3,21 @@
  * Verdicts wait for some milliseconds and are told together: what counts one after another finds its code and its tables in the processor's cache, and
  * costs half. What many requests share (templates, families, networks) is remembered.
  */
-import type { KnownAgent } from "../contract/agents.js";
-import { minuteMs } from "../contract/durations.js";
-import { canonicalHost } from "../contract/host.js";
-import type { ExaminedRequest } from "../contract/judged-request.js";
-import type { AddressLookup, NetworkFact } from "../contract/network-fact.js";
-import type { IpStorage } from "../contract/scoring-worker.js";
-import type { ScoredState } from "../contract/session.js";
-import type { JudgedFacts, TrafficObserver } from "../contract/traffic.js";
-import type { RequestContext, Verdict, VerdictSubject } from "../contract/verdict.js";
+import type { KnownAgent } from "../contract/bots/agents.js";
+import type { IpStorage } from "../contract/configuration/scoring-worker.js";
+import type { AddressLookup, NetworkFact } from "../contract/evidence/network-fact.js";
+import type { ScoredState } from "../contract/sessions/session.js";
+import type { JudgedFacts, TrafficObserver } from "../contract/traffic/traffic.js";
+import { minuteMs } from "../contract/values/durations.js";
+import { canonicalHost } from "../contract/values/host.js";
+import type { ExaminedRequest } from "../contract/verdicts/judged-request.js";
+import type { RequestContext, Verdict, VerdictSubject } from "../contract/verdicts/verdict.js";
 import { limits } from "../limits.js";
 import { operatorNetwork } from "../net/network.js";
 import { storedAddress } from "../net/stored-address.js";
 import { userAgentFamily } from "../rules/user-agent-family.js";
 import { TextMemo } from "../runtime/text-memo.js";
+import { CountedShare } from "./counted-share.js";
 import { pathTemplate } from "./path-template.js";
 
 /** A computed verdict and what it was computed from. */
@@ -31,7 +32,7 @@ export interface Judged {
   /** The verified bot, or the signed agent. */
   readonly proved: { readonly name: string; readonly category: string } | null;
   /** Who the visitor is; undefined for a person, and for a name that is spoofed. */
-  readonly agent: Pick<KnownAgent, "name"> | undefined;
+  readonly agent: () => Pick<KnownAgent, "name"> | undefined;
   readonly context: RequestContext;
   readonly verdict: Verdict;
   readonly rule: { readonly id: number; readonly name: string } | null;
@@ -67,12 +68,13 @@ export class JudgedTraffic {
   readonly #sources: JudgedTrafficSources;
   readonly #observers: TrafficObserver[] = [];
   /** Verdicts that were not told yet, at most `limits.judgedWaitingMax`. */
-  #waiting: Judged[] = [];
+  #waiting: { readonly judged: Judged; readonly weight: number }[] = [];
   readonly #templates = new TextMemo<string>(limits.trafficMemoMax);
   readonly #families = new TextMemo<string>(limits.trafficMemoMax);
   /** Facts of recent addresses, one in each slot. Begun anew every minute: network facts may be replaced. */
   readonly #addresses = new Array<AddressFacts | undefined>(addressSlots).fill(undefined);
   #minute = 0;
+  readonly #share = new CountedShare();
   /** The host that was reported last, and its canonical name. */
   #host = "";
   #canonicalHost = "";
@@ -86,9 +88,11 @@ export class JudgedTraffic {
     this.#observers.push(observer);
   }
 
-  /** Takes a verdict, which is told within `limits.judgedWaitMs`. Never throws. */
+  /** Takes a verdict, which is told within `limits.judgedWaitMs`, unless the next one of its kind is told for it. Never throws. */
   record(judged: Judged): void {
-    const waiting = this.#waiting.push(judged);
+    const weight = this.#weightOf(judged);
+    if (weight === 0) return;
+    const waiting = this.#waiting.push({ judged, weight });
     if (waiting === 1) setTimeout(() => this.tell(), limits.judgedWaitMs);
     else if (waiting >= limits.judgedWaitingMax) this.tell();
   }
@@ -97,9 +101,9 @@ export class JudgedTraffic {
   tell(): void {
     const told = this.#waiting;
     this.#waiting = [];
-    for (const judged of told) {
+    for (const { judged, weight } of told) {
       try {
-        const facts = this.#factsOf(judged);
+        const facts = this.#factsOf(judged, weight);
         for (const observer of this.#observers) observer.onJudged(facts);
       } catch (error) {
         this.#sources.onFailure(error);
@@ -107,20 +111,14 @@ export class JudgedTraffic {
     }
   }
 
-  #factsOf({
-    projectId,
-    subject,
-    sessionToken,
-    state,
-    request,
-    proved,
-    agent,
-    context,
-    verdict,
-    rule,
-    isLoggedIn,
-    atMs,
-  }: Judged): JudgedFacts {
+  #weightOf({ projectId, subject, verdict, proved, atMs }: Judged): number {
+    if (verdict.action !== "allow" || proved !== null || verdict.detection_ids.includes(spoofedCrawler)) return 1;
+    return this.#share.weightOf(projectId, subject, verdict.verdict, atMs);
+  }
+
+  #factsOf(judged: Judged, weight: number): JudgedFacts {
+    const { projectId, subject, sessionToken, state, request, proved, agent, context, verdict, rule } = judged;
+    const { isLoggedIn, atMs } = judged;
     const last = state?.last;
     const path = context.path ?? last?.path ?? "";
     const userAgent = context.userAgent ?? last?.userAgent ?? "";
@@ -133,6 +131,7 @@ export class JudgedTraffic {
     return {
       projectId,
       atMs,
+      weight,
       subject,
       sessionToken,
       band: verdict.verdict,
@@ -151,7 +150,7 @@ export class JudgedTraffic {
         user_agent_family: this.#family(userAgent),
         declared_bot: declared,
         verified_bot: verifiedBot,
-        agent: agent?.name ?? "",
+        agent: agent()?.name ?? "",
         rule: rule === null ? "" : String(rule.id),
       },
       impostorOf,

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import type { JudgedKind } from "../contract/traffic.js";
+import type { JudgedKind } from "../contract/traffic/traffic.js";
 import type { JudgedRow } from "../store/judged-rows.js";
 import { hourOf, judgedWriterBytes } from "../store/keys.js";
 import type { Store } from "../store/store.js";

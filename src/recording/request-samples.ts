@@ -2,10 +2,10 @@
  * Keeps samples of judged requests without a session: of each project and hour those with the least random draws (a bottom-k sample), so that the samples of
  * all threads and nodes together are one sample. In memory and off the hot path; `flush` stores them.
  */
-import type { BotCategory } from "../contract/bot-categories.js";
-import type { RequestSample, WeightedSample } from "../contract/request-sample.js";
-import type { JudgedFacts, TrafficObserver } from "../contract/traffic.js";
-import type { VisitFacts } from "../contract/visit-facts.js";
+import type { BotCategory } from "../contract/bots/bot-categories.js";
+import type { VisitFacts } from "../contract/evidence/visit-facts.js";
+import type { RequestSample, WeightedSample } from "../contract/traffic/request-sample.js";
+import type { JudgedFacts, TrafficObserver } from "../contract/traffic/traffic.js";
 import { limits } from "../limits.js";
 import type { Slices } from "../runtime/long-work.js";
 import { TextMemo } from "../runtime/text-memo.js";
@@ -43,8 +43,8 @@ class HourOfSamples implements JudgedPart {
     return this.#samples.length;
   }
 
-  add(draw: number, sampleOf: () => RequestSample): void {
-    this.#seen++;
+  add(draw: number, weight: number, sampleOf: () => RequestSample): void {
+    this.#seen += weight;
     if (draw >= this.#bound) return;
     this.#change(Math.floor(this.#samples.length / this.#rowSize));
     this.#samples.push(sampleOf());
@@ -146,8 +146,9 @@ export class RequestSamples implements TrafficObserver {
 
   onJudged(facts: JudgedFacts): void {
     if (this.#max === 0 || facts.subject !== "request") return;
-    const draw = this.#random();
-    this.#hours.of(facts.projectId, facts.atMs).add(draw, () => this.#sampleOf(facts, draw));
+    // The least draw of as many requests as it stands for.
+    const draw = facts.weight === 1 ? this.#random() : 1 - (1 - this.#random()) ** (1 / facts.weight);
+    this.#hours.of(facts.projectId, facts.atMs).add(draw, facts.weight, () => this.#sampleOf(facts, draw));
     if (++this.#sinceLook >= limits.trafficLookEvery) this.#makeRoom();
   }
 

@@ -1,6 +1,6 @@
 /** Counts hits of rules by minute, for whoever watches a rule: in memory and off the hot path; a row a minute is stored, for two hours. */
-import { hourMs, minuteMs } from "../contract/durations.js";
-import type { VerdictSubject } from "../contract/verdict.js";
+import { hourMs, minuteMs } from "../contract/values/durations.js";
+import type { VerdictSubject } from "../contract/verdicts/verdict.js";
 import { limits } from "../limits.js";
 import type { StoredJudgedRow } from "../store/judged-rows.js";
 import type { Store } from "../store/store.js";

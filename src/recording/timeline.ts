@@ -1,12 +1,14 @@
 /** Folds events into a session's timeline. Pure. The input is an accepted batch, so its form was checked. */
-import type { IngestEvent, PointRow } from "../contract/events.js";
-import { receivedAtMs } from "../contract/iso-time.js";
-import { pointsOf } from "../contract/packed-points.js";
-import type { PointKind, Timeline, TimelineEntry, TimelinePoint } from "../contract/timeline.js";
+import type { IngestEvent, PointRow } from "../contract/events/events.js";
+import { spreadEvents } from "../contract/events/packed-clicks.js";
+import { pointsOf } from "../contract/events/packed-points.js";
+import type { PointKind, Timeline, TimelineEntry, TimelinePoint } from "../contract/sessions/timeline.js";
+import { receivedAtMs } from "../contract/values/iso-time.js";
 import { limits } from "../limits.js";
 
 /** Returns the timeline with these events added, which came with one batch at `nowMs`. */
-export function withEvents(timeline: Timeline | null, events: readonly IngestEvent[], nowMs: number): Timeline {
+export function withEvents(timeline: Timeline | null, accepted: readonly IngestEvent[], nowMs: number): Timeline {
+  const events = spreadEvents(accepted);
   const times = timesOf(events, nowMs);
   const startedAtMs = timeline?.startedAtMs ?? times[0] ?? nowMs;
   const points = [...(timeline?.points ?? [])];

@@ -7,11 +7,11 @@
  * 4,000th of a core. Passing the events back from the scoring threads would add a cost to each batch.
  */
 import type { Credentials } from "../auth/credentials.js";
-import type { IngestAnswer, IngestEvent } from "../contract/events.js";
-import { spreadBits } from "../contract/hashes.js";
-import { parseJsonObject } from "../contract/json-body.js";
-import { decodeSessionToken } from "../contract/session-token.js";
-import type { Timeline } from "../contract/timeline.js";
+import { parseJsonObject } from "../contract/api/json-body.js";
+import type { IngestAnswer, IngestEvent } from "../contract/events/events.js";
+import { decodeSessionToken } from "../contract/sessions/session-token.js";
+import type { Timeline } from "../contract/sessions/timeline.js";
+import { spreadBits } from "../contract/values/hashes.js";
 import { Refusal } from "../errors.js";
 import { limits } from "../limits.js";
 import { sessionKey } from "../store/keys.js";

@@ -1,8 +1,9 @@
 /** Reads what was judged: counts by value, crawlers, samples of requests, each merged from the rows of all threads and nodes. */
-import { hourMs, minuteMs } from "../contract/durations.js";
-import type { WeightedSample } from "../contract/request-sample.js";
-import type { JudgedKind, TrafficDimension } from "../contract/traffic.js";
-import { type Action, actions, type Band, bands, type VerdictSubject } from "../contract/verdict.js";
+
+import type { WeightedSample } from "../contract/traffic/request-sample.js";
+import type { JudgedKind, TrafficDimension } from "../contract/traffic/traffic.js";
+import { hourMs, minuteMs } from "../contract/values/durations.js";
+import { type Action, actions, type Band, bands, type VerdictSubject } from "../contract/verdicts/verdict.js";
 import { limits } from "../limits.js";
 import type { Slices } from "../runtime/long-work.js";
 import type { StoredJudgedRow } from "../store/judged-rows.js";

@@ -3,8 +3,9 @@
  * Strata are counted apart, so that every selection of subject, band and action is as exact as the whole.
  */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { type Action, actions, type Band, bands, type VerdictSubject } from "../contract/verdict.js";
+import { type Action, actions, type Band, bands, type VerdictSubject } from "../contract/verdicts/verdict.js";
 import { limits } from "../limits.js";
+import { errorOfCount } from "./counted-share.js";
 import type { ValueSketch } from "./value-sketch.js";
 
 /** Verdicts of one subject, band and action. */
@@ -35,6 +36,8 @@ interface TrafficRow {
 
 /** A stratum of one dimension while it is counted. */
 interface SketchedStratum extends Stratum, Omit<StratumTotals, "missed"> {
+  /** As in `errorOfCount`. */
+  readonly spread: number;
   readonly sketch: ValueSketch;
 }
 
@@ -53,15 +56,19 @@ export function trafficRowOf(strata: readonly SketchedStratum[]): TrafficRow {
     }
   }
   const values = new Map<string, [string, ...[number, number][]]>([...kept].map((value) => [value, [value]]));
-  const rows = strata.map(({ subject, band, action, total, without, counted, sketch }, index) => {
+  const rows = strata.map(({ subject, band, action, total, without, counted, spread, sketch }, index) => {
     // A value that is left out misses all of its count.
-    let left = sketch.missed;
+    let left = 0;
     for (const [value, { count, missed }] of sketch.values()) {
       const row = values.get(value);
       if (row === undefined) left = Math.max(left, count + missed);
       else row.push([index, count]);
     }
-    return { subject, band, action, total, without, counted, missed: left };
+    const missed = Math.max(
+      sketch.missed + errorOfCount(spread),
+      left + errorOfCount(spread, Math.min(0.5, left / total)),
+    );
+    return { subject, band, action, total, without, counted, missed: Math.ceil(missed) };
   });
   return { strata: rows, values: [...values.values()] };
 }
@@ -115,9 +122,12 @@ export function decodeTrafficRow(bytes: Buffer): TrafficRow | null {
   return isWhole ? { strata, values: row[1] } : null;
 }
 
-/** JSON, compressed: values of one dimension are much alike. */
+/**
+ * JSON, compressed: values of one dimension are much alike. With a small window a row is as small, and zlib takes 24 KB instead of 260 KB, which the system
+ * would give it anew each time.
+ */
 export function packed(value: unknown): Buffer {
-  return deflateRawSync(JSON.stringify(value), { level: 1 });
+  return deflateRawSync(JSON.stringify(value), { level: 1, windowBits: 12, memLevel: 5 });
 }
 
 /** Null for what `packed` did not make. */

@@ -1,7 +1,7 @@
 /** Counts judged requests by value of each dimension, in memory and off the hot path; `flush` stores them. */
-import type { JudgedFacts, TrafficDimension, TrafficObserver } from "../contract/traffic.js";
-import { trafficDimensions, valuesInOrder } from "../contract/traffic.js";
-import type { Action, Band, VerdictSubject } from "../contract/verdict.js";
+import type { JudgedFacts, TrafficDimension, TrafficObserver } from "../contract/traffic/traffic.js";
+import { trafficDimensions, valuesInOrder } from "../contract/traffic/traffic.js";
+import type { Action, Band, VerdictSubject } from "../contract/verdicts/verdict.js";
 import { limits } from "../limits.js";
 import type { Store } from "../store/store.js";
 import { type ChangedRow, JudgedHours, type JudgedPart, type WriterNames } from "./judged-writer.js";
@@ -11,6 +11,7 @@ import { ValueSketch } from "./value-sketch.js";
 /** A stratum while it is counted; in `sketches` and `without` in the order of `trafficDimensions`. */
 interface CountedStratum extends Stratum {
   total: number;
+  spread: number;
   readonly without: number[];
   /** Of `detection`; of every other dimension it is the total less `without`. */
   detections: number;
@@ -28,20 +29,21 @@ class HourOfValues implements JudgedPart {
   #slots: number = limits.trafficSlots;
   #last: CountedStratum | null = null;
 
-  add({ subject, band, action, values, detectionIds }: JudgedFacts): void {
-    this.#total++;
+  add({ subject, band, action, values, detectionIds, weight }: JudgedFacts): void {
+    this.#total += weight;
     const stratum = this.#stratumOf(subject, band, action);
-    stratum.total++;
+    stratum.total += weight;
+    stratum.spread += weight * (weight - 1);
     const { sketches, without } = stratum;
     const inOrder = valuesInOrder(values);
     for (let index = 0; index < inOrder.length; index++) {
       const value = inOrder[index]!;
-      if (value === "") without[index]!++;
-      else sketches[index]!.add(value);
+      if (value === "") without[index]! += weight;
+      else sketches[index]!.add(value, weight);
     }
-    if (detectionIds.length === 0) without[detectionAt]!++;
-    for (const id of detectionIds) sketches[detectionAt]!.add(textOf(id));
-    stratum.detections += detectionIds.length;
+    if (detectionIds.length === 0) without[detectionAt]! += weight;
+    for (const id of detectionIds) sketches[detectionAt]!.add(textOf(id), weight);
+    stratum.detections += weight * detectionIds.length;
   }
 
   #stratumOf(subject: VerdictSubject, band: Band, action: Action): CountedStratum {
@@ -53,7 +55,7 @@ class HourOfValues implements JudgedPart {
     if (stratum === undefined) {
       const without = new Array<number>(trafficDimensions.length).fill(0);
       const sketches = trafficDimensions.map(() => new ValueSketch(this.#slots));
-      stratum = { subject, band, action, total: 0, without, detections: 0, sketches };
+      stratum = { subject, band, action, total: 0, spread: 0, without, detections: 0, sketches };
       this.#strata.set(name, stratum);
     }
     this.#last = stratum;
@@ -86,10 +88,10 @@ class HourOfValues implements JudgedPart {
   #encode(dimension: TrafficDimension): Buffer {
     const at = trafficDimensions.indexOf(dimension);
     const strata = [...this.#strata.values()].map((stratum) => {
-      const { subject, band, action, total, detections } = stratum;
+      const { subject, band, action, total, spread, detections } = stratum;
       const without = stratum.without[at]!;
       const counted = at === detectionAt ? detections : total - without;
-      return { subject, band, action, total, without, counted, sketch: stratum.sketches[at]! };
+      return { subject, band, action, total, spread, without, counted, sketch: stratum.sketches[at]! };
     });
     return encodeTrafficRow(trafficRowOf(strata));
   }

@@ -1,6 +1,6 @@
 /** Counts verdict answers by band and action in memory and adds them to the project's hour every second, off the hot path. */
-import type { StoredChallengeCounts, StoredRuleHits } from "../contract/entities.js";
-import type { Action, Band, VerdictSubject } from "../contract/verdict.js";
+import type { StoredChallengeCounts, StoredRuleHits } from "../contract/configuration/entities.js";
+import type { Action, Band, VerdictSubject } from "../contract/verdicts/verdict.js";
 import { addedCounts, addedHits, type HourOfTraffic, HoursLeftError } from "../store/hourly-counts.js";
 import { hourOf } from "../store/keys.js";
 import type { Store } from "../store/store.js";

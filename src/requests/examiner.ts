@@ -3,8 +3,11 @@
  * recently, and what the heuristics say of its headers. Most of that is known at once; a signature is verified elsewhere, and a crawler's host
  * name is waited for a short time.
  */
-import type { DeclaredBot } from "../contract/declared-bots.js";
-import type { LastRequest } from "../contract/evidence.js";
+import type { DeclaredBot } from "../contract/bots/declared-bots.js";
+import type { SignatureJudgement } from "../contract/bots/signed-agents.js";
+import type { LastRequest } from "../contract/evidence/evidence.js";
+import { noVisitEvidence, type VisitFacts } from "../contract/evidence/visit-facts.js";
+import type { VisitorIdentity } from "../contract/evidence/visitor.js";
 import type {
   ExaminedRequest,
   HeaderMemo,
@@ -12,10 +15,7 @@ import type {
   RequestFindings,
   RequestScore,
   VerdictQuestion,
-} from "../contract/judged-request.js";
-import type { SignatureJudgement } from "../contract/signed-agents.js";
-import { noVisitEvidence, type VisitFacts } from "../contract/visit-facts.js";
-import type { VisitorIdentity } from "../contract/visitor.js";
+} from "../contract/verdicts/judged-request.js";
 import { limits } from "../limits.js";
 
 /** A request as `SignedAgents.judge` takes it. */

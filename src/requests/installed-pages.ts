@@ -2,7 +2,7 @@
  * Where on a project's site the SDK is installed, told from how often navigations are followed by a report: of visits that sent any, by first segment
  * of the path and in all, by the hour of the last 24. In shared memory of a fixed size, in which the segments that were visited longest ago go first.
  */
-import { hashText, mix } from "../contract/hashes.js";
+import { hashText, mix } from "../contract/values/hashes.js";
 import { RecentTable, type TableSize, tableBytes } from "./recent-table.js";
 import { clock } from "./shard-lock.js";
 
@@ -38,7 +38,7 @@ export class InstalledPages {
   count(projectId: number, segment: number, navigations: number, isFollowed: boolean, nowMs: number): void {
     const hour = Math.floor(nowMs / hourMs);
     for (const row of [segment, allSegments]) {
-      this.#table.use(mix(row, projectId), projectId, clock(nowMs), (words, at) => {
+      this.#table.use(mix(row, projectId), projectId, clock(nowMs), ({ words, at }) => {
         const slot = at + (hour % hours) * hourWords;
         if (words[slot] !== hour) {
           words[slot] = hour;
@@ -59,7 +59,7 @@ export class InstalledPages {
   /** Null: too few are known. */
   #verdict(projectId: number, segment: number, nowMs: number): boolean | null {
     const hour = Math.floor(nowMs / hourMs);
-    const found = this.#table.useKnown(mix(segment, projectId), projectId, clock(nowMs), (words, at) => {
+    const found = this.#table.useKnown(mix(segment, projectId), projectId, clock(nowMs), ({ words, at }) => {
       let known = 0;
       let followed = 0;
       for (let slot = at; slot < at + hours * hourWords; slot += hourWords) {

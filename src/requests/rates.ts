@@ -13,7 +13,7 @@
  * first of them does, so a count may lack the requests of 10 ms (or a second) at the far end of the window.
  */
 import { randomFillSync } from "node:crypto";
-import { halfSipHash } from "../contract/hashes.js";
+import { halfSipHash } from "../contract/values/hashes.js";
 import { mappedV4, parseV4, parseV6 } from "../net/address-text.js";
 import { BrokenShard, clock, ShardLock, shardsFor } from "./shard-lock.js";
 

@@ -4,21 +4,21 @@
  */
 import { BrokenShard, ShardLock } from "./shard-lock.js";
 
-/** Shards and rows of each are powers of two; `width`: the words of a row that are its user's. */
+/** Shards and rows of each are powers of two; `width`: the words of a row that are its user's, zero in a new one. */
 export interface TableSize {
   readonly shards: number;
   readonly rows: number;
   readonly width: number;
-  /** How many of these are zero in a new row; absent: all. Fewer touch less memory. */
-  readonly cleared?: number;
+  /** Words that some rows need besides, as so many parts of so many words; what is in them in a new row is from an old one. */
+  readonly parts?: { readonly count: number; readonly width: number };
 }
 
-/** Words of a shard before its chains and rows; the first is the lock. */
+/** Words of a shard before its chains and rows, as many as a processor's cache fetches at once; the first is the lock. */
 const usedAt = 1;
 const freeAt = 2;
 const newestAt = 3;
 const oldestAt = 4;
-const shardHeadWords = 8;
+const shardHeadWords = 16;
 /** Words of a row before its user's. Numbers of rows count from 1: 0 is none. */
 const hash0At = 0;
 const hash1At = 1;
@@ -28,12 +28,24 @@ const olderAt = 4;
 const rowHeadWords = 5;
 
 /** Bytes that a table of this size takes. */
-export function tableBytes({ shards, rows, width }: TableSize): number {
-  return 4 * shards * (shardHeadWords + rows + rows * (rowHeadWords + width));
+export function tableBytes({ shards, rows, width, parts = noParts }: TableSize): number {
+  return 4 * shards * (shardHeadWords + rows + rows * (rowHeadWords + width + parts.count * parts.width));
 }
 
-/** The words of the shard, and where those of the row begin that are its user's; the first `cleared` are zero in a new one. */
-type UseRow<T> = (words: Int32Array, at: number, isNew: boolean) => T;
+const noParts = { count: 0, width: 0 };
+
+/** A row while its shard is held: the same object for all rows of a shard. */
+export interface TableRow {
+  /** Of the shard. */
+  readonly words: Int32Array;
+  /** Where the words of the row begin that are its user's. */
+  readonly at: number;
+  readonly isNew: boolean;
+  /** Where a part of the row begins. The same part of all rows lies together: memory of parts that few rows have is not touched, and costs nothing. */
+  part(index: number): number;
+}
+
+type UseRow<T> = (row: TableRow) => T;
 
 /** One thread's way to a table. What can't be had in time is undefined: it costs a count, not a verdict. */
 export class RecentTable {
@@ -45,40 +57,52 @@ export class RecentTable {
     this.#shards = Array.from({ length: size.shards }, (_, index) => new Shard(memory, at + index * bytes, size));
   }
 
-  /** Whether there is such a row. `now` is of `clock`. */
+  /** Whether there is such a row, which counts as a use of it. `now` is of `clock`. */
   has(hash0: number, hash1: number, now: number): boolean {
-    return this.#shardOf(hash1).locked(now, (shard) => shard.find(hash0, hash1) !== 0) === true;
+    return this.useKnown(hash0, hash1, now, isThere) === true;
   }
 
   /** Hands the row to `use`, which must not throw; a new one if there is none. */
   use<T>(hash0: number, hash1: number, now: number, use: UseRow<T>): T | undefined {
-    return this.#shardOf(hash1).locked(now, (shard) => {
-      const row = shard.find(hash0, hash1);
-      return row === 0 ? shard.used(shard.add(hash0, hash1), use, true) : shard.used(row, use, false);
-    });
+    return this.#shardOf(hash1).locked(hash0, hash1, now, use, "made");
   }
 
   /** The same for a row that is there; undefined if none is. */
   useKnown<T>(hash0: number, hash1: number, now: number, use: UseRow<T>): T | undefined {
-    return this.#shardOf(hash1).locked(now, (shard) => {
-      const row = shard.find(hash0, hash1);
-      return row === 0 ? undefined : shard.used(row, use, false);
-    });
+    return this.#shardOf(hash1).locked(hash0, hash1, now, use, "known");
   }
 
   /** Hands the row to `use` and takes it out; undefined if there is none. */
   take<T>(hash0: number, hash1: number, now: number, use: UseRow<T>): T | undefined {
-    return this.#shardOf(hash1).locked(now, (shard) => {
-      const row = shard.find(hash0, hash1);
-      if (row === 0) return undefined;
-      const taken = shard.used(row, use, false);
-      shard.remove(row);
-      return taken;
-    });
+    return this.#shardOf(hash1).locked(hash0, hash1, now, use, "taken");
   }
 
   #shardOf(hash1: number): Shard {
     return this.#shards[hash1 & (this.#shards.length - 1)]!;
+  }
+}
+
+const isThere = (): boolean => true;
+
+class HeldRow implements TableRow {
+  readonly words: Int32Array;
+  at = 0;
+  isNew = false;
+  /** From 0. */
+  index = 0;
+  readonly #partsAt: number;
+  readonly #partWidth: number;
+  readonly #partStride: number;
+
+  constructor(words: Int32Array, rows: number, rowWords: number, partWidth: number) {
+    this.words = words;
+    this.#partsAt = rows * rowWords;
+    this.#partWidth = partWidth;
+    this.#partStride = rows * partWidth;
+  }
+
+  part(index: number): number {
+    return this.#partsAt + index * this.#partStride + this.index * this.#partWidth;
   }
 }
 
@@ -88,26 +112,33 @@ class Shard {
   readonly #rows: Int32Array;
   readonly #rowsMax: number;
   readonly #rowWords: number;
-  readonly #clearedWords: number;
+  readonly #held: HeldRow;
   readonly #lock: ShardLock;
 
-  constructor(memory: SharedArrayBuffer, at: number, { rows, width, cleared = width }: TableSize) {
+  constructor(memory: SharedArrayBuffer, at: number, { rows, width, parts = noParts }: TableSize) {
     this.#rowsMax = rows;
     this.#rowWords = rowHeadWords + width;
-    this.#clearedWords = rowHeadWords + cleared;
     this.#head = new Int32Array(memory, at, shardHeadWords);
     this.#chains = new Int32Array(memory, at + 4 * shardHeadWords, rows);
-    this.#rows = new Int32Array(memory, at + 4 * (shardHeadWords + rows), rows * this.#rowWords);
+    const words = rows * (this.#rowWords + parts.count * parts.width);
+    this.#rows = new Int32Array(memory, at + 4 * (shardHeadWords + rows), words);
+    this.#held = new HeldRow(this.#rows, rows, this.#rowWords, parts.width);
     this.#lock = new ShardLock(this.#head, () => {
       this.#chains.fill(0);
       this.#head.fill(0, 1);
     });
   }
 
-  locked<T>(now: number, act: (shard: this) => T): T | undefined {
+  /** One function for all uses, without another one inside: it runs for each request. */
+  locked<T>(hash0: number, hash1: number, now: number, use: UseRow<T>, way: "made" | "known" | "taken"): T | undefined {
     if (!this.#lock.take(now)) return undefined;
     try {
-      return act(this);
+      const known = this.#find(hash0, hash1);
+      if (known === 0 && way !== "made") return undefined;
+      const row = known === 0 ? this.#add(hash0, hash1) : known;
+      const result = this.#used(row, use, known === 0);
+      if (way === "taken") this.#remove(row);
+      return result;
     } catch (error) {
       this.#lock.mend(error);
       return undefined;
@@ -117,7 +148,7 @@ class Shard {
   }
 
   /** The number of a row, or 0. */
-  find(hash0: number, hash1: number): number {
+  #find(hash0: number, hash1: number): number {
     const rows = this.#rows;
     let row = this.#chains[hash0 & (this.#rowsMax - 1)]!;
     let left = this.#rowsMax;
@@ -130,19 +161,23 @@ class Shard {
     return 0;
   }
 
-  used<T>(row: number, use: UseRow<T>, isNew: boolean): T {
+  #used<T>(row: number, use: UseRow<T>, isNew: boolean): T {
     if (this.#head[newestAt] !== row) {
       if (!isNew) this.#unlink(row);
       this.#linkNewest(row);
     }
-    return use(this.#rows, (row - 1) * this.#rowWords + rowHeadWords, isNew);
+    const held = this.#held;
+    held.index = row - 1;
+    held.at = held.index * this.#rowWords + rowHeadWords;
+    held.isNew = isNew;
+    return use(held);
   }
 
-  add(hash0: number, hash1: number): number {
+  #add(hash0: number, hash1: number): number {
     const head = this.#head;
     if (head[freeAt] === 0 && head[usedAt]! >= this.#rowsMax) {
       if (head[oldestAt]! <= 0) throw new BrokenShard();
-      this.remove(head[oldestAt]!);
+      this.#remove(head[oldestAt]!);
     }
     let row = head[freeAt]!;
     if (row === 0) {
@@ -153,7 +188,7 @@ class Shard {
     const chain = hash0 & (this.#rowsMax - 1);
     const rows = this.#rows;
     // Faster than `fill` for so few.
-    for (let word = at; word < at + this.#clearedWords; word++) rows[word] = 0;
+    for (let word = at; word < at + this.#rowWords; word++) rows[word] = 0;
     rows[at + hash0At] = hash0;
     rows[at + hash1At] = hash1;
     rows[at + nextAt] = this.#chains[chain]!;
@@ -161,7 +196,7 @@ class Shard {
     return row;
   }
 
-  remove(row: number): void {
+  #remove(row: number): void {
     const rows = this.#rows;
     const at = (row - 1) * this.#rowWords;
     const chain = rows[at + hash0At]! & (this.#rowsMax - 1);

@@ -3,7 +3,7 @@
  * few ms, whichever thread or node scores it: a wait costs no thread and holds up nobody. It never fails; what can't be read is waited for no longer than
  * anything else.
  */
-import type { ProjectSettings, ScoredState } from "../contract/session.js";
+import type { ProjectSettings, ScoredState } from "../contract/sessions/session.js";
 import { limits } from "../limits.js";
 
 /** What a wait reads. `load` is asked first where a session has to be fetched; null: it is at hand. */

@@ -2,9 +2,9 @@
  * One visit as words of shared memory, and what is read of them. Of the pages since the last report the latest are kept one by one; where there are more
  * of them than room, old ones are put together so that a report takes them away no later than it should.
  */
-import { fnv1a, fnvBasis } from "../contract/hashes.js";
+import { fnv1a, fnvBasis } from "../contract/values/hashes.js";
+import type { TableRow } from "./recent-table.js";
 
-const pagesMax = 8;
 /**
  * Of a page: when, how many, below which segment (0: various), and twice the number of those that are put together from various segments below which the
  * SDK is installed, plus 1 once it was counted as not followed by a report.
@@ -31,14 +31,13 @@ export const V = {
   walkForm: 8,
   walkNumber: 9,
   walkRun: 10,
-  /** How many entries of pages follow. */
+  /** How many entries of pages there are, each a part of the row. */
   entries: 11,
 } as const;
-const entriesAt = 12;
-/** Words of a visit. */
-export const visitWords = entriesAt + pagesMax * pageWords;
-/** Those of them before its pages: nothing is read of pages beyond `entries`. */
-export const visitHeadWords = entriesAt;
+/** Words of a visit without its pages. */
+export const visitWords = 12;
+/** The parts of a row: most visits have no page that waits for a report, or one. */
+export const visitPages = { count: 8, width: pageWords } as const;
 
 const silentMs = 5000;
 
@@ -59,20 +58,20 @@ export interface SilentRun {
  * whether the SDK is, below a segment; asked where pages have to be put together.
  */
 export function addPage(
-  words: Int32Array,
-  at: number,
+  row: TableRow,
   time: number,
   segment: number,
   isInstalled: (segment: number) => boolean,
 ): Settled | null {
-  const settled = words[at + V.report] === 0 ? null : settleOld(words, at, time);
+  const { words, at } = row;
+  const settled = words[at + V.report] === 0 ? null : settleOld(row, time);
   if (words[at + V.pages] === 0) words[at + V.first] = time;
   words[at + V.pages]!++;
   if (segment === 0) return settled;
   const count = words[at + V.entries]!;
-  const last = at + entriesAt + (count - 1) * pageWords;
-  if (count === pagesMax && !mergeOldest(words, at, time, isInstalled)) {
+  if (count === visitPages.count && !mergeOldest(row, time, isInstalled)) {
     // All are of the last seconds: the entry is as young as its latest page.
+    const last = row.part(count - 1);
     if (words[last + 2] !== segment) {
       words[last + 3] =
         (words[last + 3]! & countedBit) | (2 * (installed(words, last, isInstalled) + (isInstalled(segment) ? 1 : 0)));
@@ -82,7 +81,7 @@ export function addPage(
     words[last + 1]!++;
     return settled;
   }
-  const entry = at + entriesAt + words[at + V.entries]! * pageWords;
+  const entry = row.part(words[at + V.entries]!);
   words[entry] = time;
   words[entry + 1] = 1;
   words[entry + 2] = segment;
@@ -92,20 +91,22 @@ export function addPage(
 }
 
 /** Pages that are older than 5 s and not reported. */
-export function silentPages(words: Int32Array, at: number, now: number): number {
-  const end = at + entriesAt + words[at + V.entries]! * pageWords;
+export function silentPages(row: TableRow, now: number): number {
+  const { words, at } = row;
   let pages = 0;
-  for (let entry = at + entriesAt; entry < end; entry += pageWords) {
+  for (let index = 0; index < words[at + V.entries]!; index++) {
+    const entry = row.part(index);
     if (((now - words[entry]!) | 0) > silentMs) pages += words[entry + 1]!;
   }
   return pages;
 }
 
 /** The same by segments; of those that are put together from various ones, those where the SDK is installed. */
-export function silentRuns(words: Int32Array, at: number, now: number): readonly SilentRun[] {
-  const end = at + entriesAt + words[at + V.entries]! * pageWords;
+export function silentRuns(row: TableRow, now: number): readonly SilentRun[] {
+  const { words, at } = row;
   const runs: SilentRun[] = [];
-  for (let entry = at + entriesAt; entry < end; entry += pageWords) {
+  for (let index = 0; index < words[at + V.entries]!; index++) {
+    const entry = row.part(index);
     if (((now - words[entry]!) | 0) <= silentMs) continue;
     const segment = words[entry + 2]!;
     const pages = words[entry + 1]!;
@@ -115,51 +116,54 @@ export function silentRuns(words: Int32Array, at: number, now: number): readonly
 }
 
 /** A report at `time`: pages until then are silent no more. The latest of them was followed, and those of the 5 s before. */
-export function reported(words: Int32Array, at: number, time: number): Settled | null {
+export function reported(row: TableRow, time: number): Settled | null {
+  const { words, at } = row;
   const before = words[at + V.report]!;
   if (before !== 0 && ((time - before) | 0) <= 0) return null;
   words[at + V.report] = time;
-  const start = at + entriesAt;
-  const count = words[at + V.entries]!;
-  let until = 0;
-  while (until < count && ((words[start + until * pageWords]! - time) | 0) <= 0) until++;
+  const until = countUntil(row, time);
   if (until === 0) return null;
   const followed: number[] = [];
   const unfollowed: number[] = [];
   for (let index = 0; index < until; index++) {
-    const entry = start + index * pageWords;
+    const entry = row.part(index);
     const segment = words[entry + 2]!;
     if ((words[entry + 3]! & countedBit) !== 0 || segment === 0) continue;
     const isNear = index === until - 1 || ((time - words[entry]!) | 0) <= silentMs;
     for (let page = words[entry + 1]!; page > 0; page--) (isNear ? followed : unfollowed).push(segment);
   }
-  shift(words, at, until);
+  remove(row, 0, until);
   return { followed, unfollowed };
 }
 
 /** Takes out the page of that time, or with `andBefore` all until then. */
-export function dropPage(words: Int32Array, at: number, time: number, andBefore: boolean): void {
-  const start = at + entriesAt;
-  const count = words[at + V.entries]!;
-  let until = 0;
-  while (until < count && ((words[start + until * pageWords]! - time) | 0) < (andBefore ? 1 : 0)) until++;
+export function dropPage(row: TableRow, time: number, andBefore: boolean): void {
   if (andBefore) {
-    if (until > 0) shift(words, at, until);
+    remove(row, 0, countUntil(row, time));
     return;
   }
+  const { words, at } = row;
   // Put together with others, it is in the entry before, or in a later one.
-  const index = Math.min(until, count - 1);
+  const index = Math.min(countUntil(row, time - 1), words[at + V.entries]! - 1);
   if (index < 0) return;
-  const isExact = words[start + index * pageWords] === time;
-  const entry = start + (isExact || index === 0 ? index : index - 1) * pageWords;
+  const isExact = words[row.part(index)] === time;
+  const dropped = isExact || index === 0 ? index : index - 1;
+  const entry = row.part(dropped);
   words[entry + 1]!--;
-  if (words[entry + 1]! > 0) return;
-  words.copyWithin(entry, entry + pageWords, start + count * pageWords);
-  words[at + V.entries]!--;
+  if (words[entry + 1] === 0) remove(row, dropped, 1);
+}
+
+/** How many entries are of that time or before. */
+function countUntil(row: TableRow, time: number): number {
+  const { words, at } = row;
+  const count = words[at + V.entries]!;
+  let until = 0;
+  while (until < count && ((words[row.part(until)]! - time) | 0) <= 0) until++;
+  return until;
 }
 
 /** Follows pages whose addresses differ by a number that rises by one. */
-export function walk(words: Int32Array, at: number, target: string | undefined): void {
+export function walk({ words, at }: TableRow, target: string | undefined): void {
   const { form, number } = numbered(target ?? "");
   if (form !== 0 && form === words[at + V.walkForm] && number === words[at + V.walkNumber]! + 1)
     words[at + V.walkRun]!++;
@@ -187,10 +191,11 @@ function isDigit(code: number): boolean {
 }
 
 /** Of a visit that reports: pages with a later one, older than 5 s, were not followed by a report. */
-function settleOld(words: Int32Array, at: number, now: number): Settled | null {
-  const end = at + entriesAt + words[at + V.entries]! * pageWords;
+function settleOld(row: TableRow, now: number): Settled | null {
+  const { words, at } = row;
   const unfollowed: number[] = [];
-  for (let entry = at + entriesAt; entry < end; entry += pageWords) {
+  for (let index = 0; index < words[at + V.entries]!; index++) {
+    const entry = row.part(index);
     if ((words[entry + 3]! & countedBit) !== 0 || ((now - words[entry]!) | 0) <= silentMs) continue;
     words[entry + 3]! |= countedBit;
     if (words[entry + 2] === 0) continue;
@@ -200,9 +205,10 @@ function settleOld(words: Int32Array, at: number, now: number): Settled | null {
 }
 
 /** Puts the two oldest together, if both are silent, as old as the first: a report of in between takes away both. */
-function mergeOldest(words: Int32Array, at: number, now: number, isInstalled: (segment: number) => boolean): boolean {
-  const first = at + entriesAt;
-  const second = first + pageWords;
+function mergeOldest(row: TableRow, now: number, isInstalled: (segment: number) => boolean): boolean {
+  const { words } = row;
+  const first = row.part(0);
+  const second = row.part(1);
   if (((now - words[second]!) | 0) <= silentMs) return false;
   if (words[second + 2] !== words[first + 2] || words[second + 2] === 0) {
     const both = installed(words, first, isInstalled) + installed(words, second, isInstalled);
@@ -211,7 +217,7 @@ function mergeOldest(words: Int32Array, at: number, now: number, isInstalled: (s
   }
   words[second] = words[first]!;
   words[second + 1]! += words[first + 1]!;
-  shift(words, at, 1);
+  remove(row, 0, 1);
   return true;
 }
 
@@ -222,9 +228,13 @@ function installed(words: Int32Array, entry: number, isInstalled: (segment: numb
   return isInstalled(segment) ? words[entry + 1]! : 0;
 }
 
-function shift(words: Int32Array, at: number, entries: number): void {
-  const start = at + entriesAt;
+/** Takes out so many entries from `from` on. */
+function remove(row: TableRow, from: number, entries: number): void {
+  const { words, at } = row;
   const count = words[at + V.entries]!;
-  words.copyWithin(start, start + entries * pageWords, start + count * pageWords);
+  for (let index = from + entries; entries > 0 && index < count; index++) {
+    const entry = row.part(index);
+    words.copyWithin(row.part(index - entries), entry, entry + pageWords);
+  }
   words[at + V.entries] = count - entries;
 }

@@ -5,11 +5,11 @@
  * longest ago makes room.
  */
 import { randomFillSync } from "node:crypto";
-import { halfSipHash, hashText, pushHash64 } from "../contract/hashes.js";
-import { noVisitEvidence, type VisitFacts, type VisitSender } from "../contract/visit-facts.js";
+import { noVisitEvidence, type VisitFacts, type VisitSender } from "../contract/evidence/visit-facts.js";
+import { halfSipHash, hashText, pushHash64 } from "../contract/values/hashes.js";
 import { mappedV4, parseV4, parseV6 } from "../net/address-text.js";
 import { InstalledPages, installedPagesBytes, segmentOf } from "./installed-pages.js";
-import { RecentTable, type TableSize, tableBytes } from "./recent-table.js";
+import { RecentTable, type TableRow, type TableSize, tableBytes } from "./recent-table.js";
 import { clock, shardsFor } from "./shard-lock.js";
 import {
   addPage,
@@ -20,7 +20,7 @@ import {
   silentPages,
   silentRuns,
   V,
-  visitHeadWords,
+  visitPages,
   visitWords,
   walk,
 } from "./visit-row.js";
@@ -72,7 +72,7 @@ const givenWords = 5;
 
 function sizesOf({ shards, visits, given }: VisitsSize): { readonly visits: TableSize; readonly given: TableSize } {
   return {
-    visits: { shards, rows: visits, width: visitWords, cleared: visitHeadWords },
+    visits: { shards, rows: visits, width: visitWords, parts: visitPages },
     given: { shards, rows: given, width: givenWords },
   };
 }
@@ -132,12 +132,13 @@ export class Visits {
     const segment = question.isNavigation || given !== null ? segmentOf(question.path) : 0;
     const after: { runs: readonly SilentRun[]; settled: Settled | null } = { runs: noRuns, settled: null };
     const isInstalled = (below: number): boolean => this.#installed.isInstalled(projectId, below, nowMs);
-    const facts = this.#visits.use(hash0, hash1, now, (words, at, isNew): VisitFacts => {
-      if (!isNew && isOver((now - words[at + V.last]!) | 0)) words.fill(0, at, at + visitHeadWords);
+    const facts = this.#visits.use(hash0, hash1, now, (row): VisitFacts => {
+      const { words, at } = row;
+      if (!row.isNew && isOver((now - words[at + V.last]!) | 0)) words.fill(0, at, at + visitWords);
       words[at + V.project] = projectId;
       words[at + V.last] = now;
-      if (claimed !== null) addClaimed(words, at, claimed);
-      after.settled = this.#takeReports(words, at, question.lastReportMs, nowMs);
+      if (claimed !== null) addClaimed(row, claimed);
+      after.settled = this.#takeReports(row, question.lastReportMs, nowMs);
       const unkept = token === null ? words[at + V.given]! : 0;
       const isPost = isPosting(question.method);
       const hadPage = words[at + V.loaded] === 1;
@@ -145,16 +146,16 @@ export class Visits {
         if (question.isNavigation) {
           after.settled = join(
             after.settled,
-            addPage(words, at, now, token !== null || given !== null ? segment : 0, isInstalled),
+            addPage(row, now, token !== null || given !== null ? segment : 0, isInstalled),
           );
           if (!isPost) words[at + V.loaded] = 1;
-          walk(words, at, question.target);
+          walk(row, question.target);
         }
         if (isPost) words[at + V.posts]!++;
         if (given !== null) words[at + V.given]!++;
       }
-      const silent = silentPages(words, at, now);
-      if (silent >= silentMin) after.runs = silentRuns(words, at, now);
+      const silent = silentPages(row, now);
+      if (silent >= silentMin) after.runs = silentRuns(row, now);
       const pages = words[at + V.pages]!;
       return {
         pages,
@@ -185,10 +186,11 @@ export class Visits {
     const now = clock(nowMs);
     const [hash0, hash1] = this.#hashOfToken(token);
     const claimed = this.#visits.has(hash0, hash1, now) ? null : this.#claim(hash0, hash1, now);
-    const mark = (words: Int32Array, at: number) => {
-      if (claimed !== null) addClaimed(words, at, claimed);
+    const mark = (row: TableRow) => {
+      const { words, at } = row;
+      if (claimed !== null) addClaimed(row, claimed);
       words[at + V.last] = now;
-      return { projectId: words[at + V.project]!, settled: reported(words, at, now) };
+      return { projectId: words[at + V.project]!, settled: reported(row, now) };
     };
     const known = (visit: readonly [number, number] | null) =>
       visit === null ? undefined : this.#visits.useKnown(...visit, now, mark);
@@ -205,10 +207,10 @@ export class Visits {
   }
 
   /** Reports that are known of elsewhere: of the stored session, and those that nobody could take. */
-  #takeReports(words: Int32Array, at: number, lastReportMs: number, nowMs: number): Settled | null {
-    const settled = lastReportMs > 0 && nowMs - lastReportMs < idleMs ? reported(words, at, clock(lastReportMs)) : null;
+  #takeReports(row: TableRow, lastReportMs: number, nowMs: number): Settled | null {
+    const settled = lastReportMs > 0 && nowMs - lastReportMs < idleMs ? reported(row, clock(lastReportMs)) : null;
     const missed = Atomics.load(this.#head, missedAt);
-    if (missed !== 0) dropPage(words, at, missed, true);
+    if (missed !== 0) dropPage(row, missed, true);
     return settled;
   }
 
@@ -216,16 +218,17 @@ export class Visits {
   #claim(hash0: number, hash1: number, now: number): ClaimedPage | null {
     let owner0 = 0;
     let owner1 = 0;
-    const claimed = this.#given.take(hash0, hash1, now, (words, at): ClaimedPage => {
+    const claimed = this.#given.take(hash0, hash1, now, ({ words, at }): ClaimedPage => {
       owner0 = words[at + 1]!;
       owner1 = words[at + 2]!;
       return { at: words[at]!, segment: words[at + 3]!, projectId: words[at + 4]! };
     });
     if (claimed === undefined) return null;
-    this.#visits.useKnown(owner0, owner1, now, (words, at) => {
+    this.#visits.useKnown(owner0, owner1, now, (row) => {
+      const { words, at } = row;
       words[at + V.given] = Math.max(0, words[at + V.given]! - 1);
       words[at + V.pages] = Math.max(0, words[at + V.pages]! - 1);
-      dropPage(words, at, claimed.at, false);
+      dropPage(row, claimed.at, false);
       if (words[at + V.pages] === 0) words[at + V.loaded] = 0;
     });
     return claimed;
@@ -233,7 +236,7 @@ export class Visits {
 
   #give(token: string, row: readonly number[], now: number): void {
     const [hash0, hash1] = this.#hashOfToken(token);
-    this.#given.use(hash0, hash1, now, (words, at) => {
+    this.#given.use(hash0, hash1, now, ({ words, at }) => {
       for (let index = 0; index < givenWords; index++) words[at + index] = row[index]!;
     });
   }
@@ -312,10 +315,11 @@ function isPosting(method: string | undefined): boolean {
   return method !== undefined && method !== "GET" && method !== "HEAD" && method !== "OPTIONS";
 }
 
-function addClaimed(words: Int32Array, at: number, { at: time, segment, projectId }: ClaimedPage): void {
+function addClaimed(row: TableRow, { at: time, segment, projectId }: ClaimedPage): void {
+  const { words, at } = row;
   words[at + V.project] = projectId;
   words[at + V.loaded] = 1;
-  addPage(words, at, time, segment, () => false);
+  addPage(row, time, segment, () => false);
 }
 
 function join(one: Settled | null, other: Settled | null): Settled | null {

@@ -2,7 +2,7 @@
  * Evaluates a project's rules in order on one input: which rule decides, and which only log. Guards run before this and the logged-in policy after
  * it; this file knows neither.
  */
-import type { Action } from "../contract/verdict.js";
+import type { Action } from "../contract/verdicts/verdict.js";
 import { limits } from "../limits.js";
 import type { Predicate } from "./compile.js";
 import type { RuleInput } from "./input.js";

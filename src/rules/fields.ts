@@ -2,11 +2,11 @@
  * The fields that a rule can name, one row each. Checking, compiling and the published list of fields derive from this table. A getter only reads: it
  * must not fail, and returns undefined for a missing value.
  */
-import { agentCertainties } from "../contract/agents.js";
-import { botCategories } from "../contract/bot-categories.js";
-import { httpVersions } from "../contract/judged-request.js";
-import { signatureStates } from "../contract/signed-agents.js";
-import { actions, bands } from "../contract/verdict.js";
+import { agentCertainties } from "../contract/bots/agents.js";
+import { botCategories } from "../contract/bots/bot-categories.js";
+import { signatureStates } from "../contract/bots/signed-agents.js";
+import { httpVersions } from "../contract/verdicts/judged-request.js";
+import { actions, bands } from "../contract/verdicts/verdict.js";
 import type { Address } from "./address.js";
 import type { Expression } from "./ast.js";
 import type { RuleInput } from "./input.js";

@@ -2,15 +2,15 @@
  * The input of a rule: the facts of a session, and of the visitor's request that a verdict is about. The caller builds it once per verdict; the
  * getters of `fields.ts` read it. It has nothing about the logged-in assertion: no rule can read that.
  */
-import type { KnownAgent } from "../contract/agents.js";
-import type { BotCategory } from "../contract/bot-categories.js";
-import type { DeclaredBot } from "../contract/declared-bots.js";
-import { neutralScore } from "../contract/evidence.js";
-import { canonicalHost } from "../contract/host.js";
-import type { ExaminedRequest } from "../contract/judged-request.js";
-import type { AddressLookup, NetworkFact } from "../contract/network-fact.js";
-import type { Action, Band } from "../contract/verdict.js";
-import { rulePath } from "../contract/visitor-request.js";
+import type { KnownAgent } from "../contract/bots/agents.js";
+import type { BotCategory } from "../contract/bots/bot-categories.js";
+import type { DeclaredBot } from "../contract/bots/declared-bots.js";
+import { neutralScore } from "../contract/evidence/evidence.js";
+import type { AddressLookup, NetworkFact } from "../contract/evidence/network-fact.js";
+import { canonicalHost } from "../contract/values/host.js";
+import type { ExaminedRequest } from "../contract/verdicts/judged-request.js";
+import type { Action, Band } from "../contract/verdicts/verdict.js";
+import { rulePath } from "../contract/verdicts/visitor-request.js";
 import { type Address, parseAddress } from "./address.js";
 
 /** Facts by name. A missing value is undefined; in the five values of the request context, "" also means missing. */

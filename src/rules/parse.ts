@@ -5,7 +5,7 @@
  *   expr = and { OR and }   and = not { AND not }   not = NOT not | "(" expr ")" | cmp
  *   cmp  = field op literal | field in "{" literal { "," literal } "}" | boolean-field
  */
-import { nearestWord } from "../contract/nearest-word.js";
+import { nearestWord } from "../contract/values/nearest-word.js";
 import { limits } from "../limits.js";
 import type { Comparison, Expression, Literal, Operator } from "./ast.js";
 import { operators } from "./ast.js";

@@ -1,7 +1,7 @@
 /** The one spelling in which a field's values are compared: getters return values in it, and compilation converts literals to it. */
-import { canonicalHost, canonicalHostPart } from "../contract/host.js";
-import { httpVersionOf } from "../contract/judged-request.js";
-import { rulePath, rulePathPart } from "../contract/visitor-request.js";
+import { canonicalHost, canonicalHostPart } from "../contract/values/host.js";
+import { httpVersionOf } from "../contract/verdicts/judged-request.js";
+import { rulePath, rulePathPart } from "../contract/verdicts/visitor-request.js";
 import type { Operator } from "./ast.js";
 import { literalStar } from "./glob.js";
 

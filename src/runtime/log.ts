@@ -28,7 +28,7 @@ export function createLog(level: LogLevel, thread = "http-0"): Logger {
   return pino(options, { write: (line) => void stdout.write(printableText(line)) });
 }
 
-/** Site keys, private keys, account tokens and session tokens, see `auth/secrets.ts` and `contract/session-token.ts`. */
+/** Site keys, private keys, account tokens and session tokens, see `auth/secrets.ts` and `contract/sessions/session-token.ts`. */
 const credential = /\b(pk|sk|vat|sess)_[A-Za-z0-9_-]{4,}/g;
 const bearerValue = /\b(bearer)\s+[^\s"',;]+/gi;
 /** Whatever might be an address; the built-in parsers decide. */

@@ -6,6 +6,7 @@ import { doc, own } from "./bare.js";
 import type { Scene } from "./collector.js";
 import { collectActivation } from "./collectors/activation.js";
 import { collectClicks } from "./collectors/clicks.js";
+import { driverArtifacts } from "./collectors/drivers.js";
 import { collectEnvironment } from "./collectors/environment.js";
 import { collectForms } from "./collectors/forms.js";
 import { collectKeyboard } from "./collectors/keyboard.js";
@@ -89,9 +90,8 @@ export function startAgent(settings: Settings, tokens: TokenStore): Agent {
     );
   };
   const told: Told = {};
-  const transport = openTransport(settings, tokens, page.later, (token, times) => {
+  const transport = openTransport(settings, tokens, told, page.later, (token) => {
     settle(token);
-    told.times = times;
     if (token) probe?.();
   });
   const recorder = startRecorder(settings.interval, told, transport.send, transport.isBusy, page.later);
@@ -101,8 +101,12 @@ export function startAgent(settings: Settings, tokens: TokenStore): Agent {
     recorder.flush();
     transport.push();
   };
+  // In two tasks.
   const reportOnce = () => {
-    if (!reported) report();
+    if (reported) return;
+    reported = true;
+    recorder.flush();
+    page.later(transport.push, 0);
   };
   const scene: Scene = { ...page, ...recorder, told, report, input: { at: -1e6, kind: "none" } };
   const stop = () => {
@@ -118,32 +122,39 @@ export function startAgent(settings: Settings, tokens: TokenStore): Agent {
     page.later(reportOnce, afterLoadMs - sinceMs);
   };
   const begin = () => {
-    page.listen(window, inputs, (event) => {
-      const kind = event.type.replace(/start|move|down|up/, "") as Scene["input"]["kind"];
-      scene.input = { at: performance.now(), kind };
+    const artifacts = attempt(driverArtifacts);
+    // In the script's first run where that may be the last one, else in tasks of their own: that run takes long enough.
+    const looks = [() => collectPage(scene), () => recorder.record("env", collectEnvironment(artifacts))];
+    const look = () => attempt(looks.shift()!);
+    const lookAll = () => {
+      while (looks[0]) look();
+    };
+    page.listen(window, "pagehide", () => {
+      lookAll();
+      transport.leave(recorder.take);
     });
-    page.listen(window, "pagehide", () => transport.leave(recorder.take));
-    page.listen(window, "online pageshow", transport.nudge);
-    attempt(() => collectPage(scene));
-    const environment = collectEnvironment();
-    recorder.record("env", environment);
     // A driver's page may be over before anything else is known.
-    if (environment.webdriver || environment.driver_artifacts?.length) report();
+    if (navigator.webdriver || artifacts?.length) {
+      lookAll();
+      report();
+    }
     if (doc.readyState === "complete") page.later(loaded, 0);
     else page.listen(window, "load", () => page.later(loaded, 0));
     page.later(reportOnce, loadingMostMs);
 
-    // In tasks of their own: the script's first run takes long enough, and storage and cookie are slow at their first use.
-    page.later(transport.prepare, 0);
-    page.later(tokens.read, 0);
-    page.later(() => {
-      for (const collect of [...collectors, reportBeforeLeaving]) attempt(() => collect(scene));
-      // Hiding may be the last that is seen of a page, so everything goes out; the answer is still read if it isn't.
-      page.listen(doc, "visibilitychange", () => {
-        if (doc.hidden) report();
-        else transport.nudge();
+    const watchInput = () =>
+      page.listen(window, inputs, (event) => {
+        const kind = event.type.replace(/start|move|down|up/, "") as Scene["input"]["kind"];
+        scene.input = { at: performance.now(), kind };
       });
-    }, 0);
+    // Hiding may be the last that is seen of a page, so everything goes out; the answer is still read if it isn't.
+    const watchHiding = () => {
+      page.listen(doc, "visibilitychange", () => (doc.hidden ? report : transport.nudge)());
+      page.listen(window, "online pageshow", transport.nudge);
+    };
+    const first = [look, look, watchInput, transport.prepare, tokens.read];
+    // In tasks of their own: storage and cookie are slow at their first use, too.
+    for (const task of [...first, ...collectors, reportBeforeLeaving, watchHiding]) page.later(() => task(scene), 0);
   };
   // A page that the browser prepares unasked may never be seen.
   if ((doc as { prerendering?: boolean }).prerendering) page.listen(doc, "prerenderingchange", begin);

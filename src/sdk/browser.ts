@@ -1,5 +1,5 @@
 /** `verdictd-client/browser`. Importing it does nothing, on a server either; `init` starts the SDK in a browser. */
-import { checkOptionNames } from "../contract/option-names.js";
+import { checkOptionNames } from "../contract/values/option-names.js";
 import type { Verdictd, VerdictdOptions } from "./options.js";
 import { startSdk } from "./start.js";
 

@@ -2,7 +2,7 @@
  * Gathers events into batches by size and time. Stands between the collectors, which record, and the transport, which takes.
  * Holds no more than one batch: what is ready goes to the transport at once, unless that is busy and there is room.
  */
-import type { EventPayload, EventType, IngestEvent, PointRow } from "../contract/events.js";
+import type { EventPayload, EventType, IngestEvent, PointRow } from "../contract/events/events.js";
 import { eventId } from "./ids.js";
 import { jsonOf } from "./json.js";
 
@@ -41,9 +41,13 @@ export function pointRow(ms: number, x: number, y: number): PointRow {
 export interface Told {
   /** `X-Verdict-Interval`: batches may be so many times rarer, and packed points are understood; 0 where it says nothing. */
   times?: number | undefined;
+  /** `X-Verdict-Packing`: the latest form of packed points and clicks that is understood. */
+  packing?: number | undefined;
   /** Most rows of a stretch of movement; absent: the contract's. */
   rows?: number | undefined;
   pack?: (payload: ObservedFacts) => ObservedFacts | undefined;
+  /** The events in that form; undefined where it is not understood. */
+  join?: (events: IngestEvent[]) => IngestEvent[] | undefined;
 }
 
 /** Starts gathering. `emit` takes a cut batch; `isBusy` says that one is under way; `wait` runs a task after some ms. */

@@ -2,11 +2,12 @@
  * Sends batches: one at a time, in order, retried with the same key and the same body until answered or refused; what is urgent goes beside them.
  * The last step of the flow in the browser. Must stay silent and bounded however the server behaves.
  */
-import type { IngestAnswer, IngestEvent } from "../contract/events.js";
+import type { IngestAnswer, IngestEvent } from "../contract/events/events.js";
 import { batchId } from "./ids.js";
 import { jsonOf } from "./json.js";
 import type { Settings } from "./options.js";
 import { attempt } from "./page-hooks.js";
+import type { Told } from "./recorder.js";
 import { storagePrefix, type TokenStore } from "./token.js";
 
 /** A batch under way. */
@@ -15,6 +16,8 @@ interface Batch {
   key?: string;
   /** The session's token, as it was at the first attempt: every attempt is the same request. */
   token?: string | null;
+  /** The events in the form that every server reads, where the attempts have a shorter one. */
+  plain?: IngestEvent[] | undefined;
 }
 
 /** The sending end. */
@@ -40,18 +43,19 @@ const retryMostMs = 60_000;
 const answerMostMs = 10_000;
 /** Refusals (401, 402, 422 and the like) in a row after which nothing more is sent. */
 const refusalsMax = 3;
-/** Characters, nearly all of one byte, that a page sends while it is left. */
+/** Characters, nearly all of one byte, that a page sends as beacons between two answers, so while it is left. */
 const leavingMax = 24_000;
 
 /**
- * Opens the transport. `settled` is called with the token after each answer, and with what is known after a failure; `times` is what the answer said of
- * batches to come.
+ * Opens the transport. `settled` is called with the token after each answer, and with what is known after a failure. What the answer says of batches to
+ * come is put into `told`.
  */
 export function openTransport(
   settings: Settings,
   tokens: TokenStore,
+  told: Told,
   wait: (task: () => void, ms: number) => void,
-  settled: (token: string | null, times?: number | undefined) => void,
+  settled: (token: string | null) => void,
 ): Transport {
   let queue: Batch[] = [];
   let prepared = false;
@@ -61,22 +65,33 @@ export function openTransport(
   let failures = 0;
   let refusals = 0;
   let attemptAt = 0;
+  let room = leavingMax;
   /** The key of a first contact: that of the tab until a page of it has heard an answer, so that all its pages are one session. */
-  let firstKey = batchId();
+  let firstKey: string;
   let answered = false;
 
   const storageKey = `${storagePrefix}_${settings.siteKey}`;
   const url = `${settings.base}/v1/events`;
   // Site key and idempotency key are in headers where there can be some.
   const bodyOf = (batch: Batch, site_key?: string) => {
-    if (batch.token === undefined) batch.token = tokens.read();
+    if (batch.token === undefined) {
+      batch.token = tokens.read();
+      // A beacon hears no refusal.
+      const joined = site_key ? undefined : told.join?.(batch.events);
+      if (joined) {
+        batch.plain = batch.events;
+        batch.events = joined;
+      }
+    }
     batch.key ??= answered ? batchId() : firstKey;
     const idempotency_key = site_key && batch.key === firstKey ? firstKey : undefined;
     return jsonOf({ session_token: batch.token, site_key, idempotency_key, events: batch.events });
   };
-  const beacon = (batch: Batch, most: number) => {
+  const beacon = (batch: Batch) => {
     const body = bodyOf(batch, settings.siteKey);
-    return body.length <= most && attempt(() => navigator.sendBeacon(url, body)) ? body.length : 0;
+    const sent = body.length <= room && attempt(() => navigator.sendBeacon(url, body));
+    if (sent) room -= body.length;
+    return sent;
   };
 
   /** Leaves to the tab's next page, or to the next start, the key of a first contact without an answer, and what was not sent. */
@@ -97,6 +112,7 @@ export function openTransport(
     const delay = Math.min(retryMostMs, retryHalfMs * 2 ** failures) * (0.5 + Math.random() / 2);
     attemptAt = Date.now() + delay;
     wait(pump, delay);
+    told.times = told.packing = 0;
     settled(tokens.read());
   };
 
@@ -126,11 +142,20 @@ export function openTransport(
         // A shed first contact has no token yet: it counts as not sent.
         return failed();
       }
+      if (status === 422 && batch.plain) {
+        // A server of an older release, while several are side by side.
+        batch.events = batch.plain;
+        batch.plain = undefined;
+        return failed();
+      }
       answered = true;
       refusals = status >= 400 ? refusals + 1 : 0;
       failures = attemptAt = 0;
+      room = leavingMax;
       queue.shift();
-      settled(tokens.read(), +response.headers.get("X-Verdict-Interval")!);
+      told.times = +response.headers.get("X-Verdict-Interval")!;
+      told.packing = +response.headers.get("X-Verdict-Packing")!;
+      settled(tokens.read());
       if (refusals >= refusalsMax) stop();
     } catch {
       failed();
@@ -154,6 +179,7 @@ export function openTransport(
   const prepare = () => {
     if (prepared) return;
     prepared = true;
+    firstKey = batchId();
     attempt(() => {
       const kept = JSON.parse(sessionStorage.getItem(storageKey)!) as { key: string; batches: Batch[] };
       sessionStorage.removeItem(storageKey);
@@ -174,7 +200,7 @@ export function openTransport(
       prepare();
       opened = true;
       if (inFlight && !failures) {
-        queue = queue.filter((batch, at) => !at || !beacon(batch, leavingMax));
+        queue = queue.filter((batch, at) => !at || !beacon(batch));
       } else pump();
     },
     isBusy: () => !opened || queue.length > 0,
@@ -193,14 +219,7 @@ export function openTransport(
       if (events.length) add(events);
       // A request in flight outlives the page, if the browser keeps it alive.
       const unsent = inFlight && "keepalive" in Request.prototype ? queue.slice(1) : queue;
-      let room = failures ? 0 : leavingMax;
-      keep(
-        unsent.filter((batch) => {
-          const sent = beacon(batch, room);
-          room -= sent;
-          return !sent;
-        }),
-      );
+      keep(unsent.filter((batch) => failures || !beacon(batch)));
       queue = inFlight ? queue.slice(0, 1) : [];
     },
     stop,

@@ -2,13 +2,13 @@
 import type { MessagePort } from "node:worker_threads";
 import { AlertMatcher } from "../alerting/alert-matcher.js";
 import type { PastMatches } from "../alerting/alert-test.js";
-import { AlertingNode, type AlertingObserver } from "../alerting/alerting-node.js";
+import { AlertingNode, type AlertingObserver, type CountedLink } from "../alerting/alerting-node.js";
 import { Alerts } from "../alerting/alerts.js";
 import { Channels } from "../alerting/channels.js";
 import { IncidentLog } from "../alerting/incident-log.js";
 import type { ThreadReport } from "../alerting/node-report.js";
 import { AlertSender } from "../alerting/sender.js";
-import { askedSample } from "../control-plane/sample-search.js";
+import { askedSample } from "../control-plane/insight/sample-search.js";
 import { RequestReporter } from "../incidents/reporter.js";
 import { limits } from "../limits.js";
 import { urlHost } from "../net/url-host.js";
@@ -53,7 +53,11 @@ export function buildAlerting(
     judged.tell();
     return { requests: reporter.take(), matches: matcher.take() };
   };
-  const linkOf = (projectId: number): string => `${consoleAddress(config)}#/overview?project=${projectId}`;
+  const linkOf = (projectId: number, counted?: CountedLink): string => {
+    const page = counted === undefined ? "overview" : "explore";
+    const query = new URLSearchParams({ ...counted, project: String(projectId) });
+    return `${consoleAddress(config)}#/${page}?${query}`;
+  };
   const pastMatches: PastMatches = async (project, when, range, onMatch, slices) => {
     const compiled = compileRule(when.expression);
     if (isRuleFault(compiled)) return { evaluated: 0 };

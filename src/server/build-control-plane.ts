@@ -1,11 +1,11 @@
 /** Composes the services that people and commands use: accounts, projects, rules, stored sessions. */
 import { Credentials } from "../auth/credentials.js";
-import { Accounts } from "../control-plane/accounts.js";
-import { Exceptions } from "../control-plane/exceptions.js";
-import { Marks } from "../control-plane/marks.js";
-import { Projects } from "../control-plane/projects.js";
-import { Rules } from "../control-plane/rules.js";
-import { Sessions } from "../control-plane/sessions.js";
+import { Accounts } from "../control-plane/accounts/accounts.js";
+import { Projects } from "../control-plane/accounts/projects.js";
+import { Exceptions } from "../control-plane/exceptions/exceptions.js";
+import { Rules } from "../control-plane/rules/rules.js";
+import { Marks } from "../control-plane/sessions/marks.js";
+import { Sessions } from "../control-plane/sessions/sessions.js";
 import type { ThreadContext } from "./thread-context.js";
 
 /** The services that `buildControlPlane` returns. */

@@ -1,10 +1,10 @@
 /** Composes the event log: what this thread tells it of blocks, challenges, incidents, alerts and changes. Null without `--event-log`. */
 import type { AlertingObserver } from "../alerting/alerting-node.js";
 import { incidentView } from "../alerting/incident-view.js";
-import type { JudgedFacts } from "../contract/traffic.js";
-import type { ChallengeEvent } from "../control-plane/challenges.js";
-import { EventLog } from "../event-log/event-log.js";
+import type { JudgedFacts } from "../contract/traffic/traffic.js";
+import type { ChallengeEvent } from "../control-plane/sessions/challenges.js";
 import { storedAddress } from "../net/stored-address.js";
+import { EventLog } from "../recording/event-log.js";
 import { pathWithoutTokens } from "../recording/path-template.js";
 import type { NewAuditEntry } from "../store/audit-rows.js";
 import { observeChanges } from "../store/control-plane-changes.js";

@@ -3,7 +3,7 @@ import type { Credentials } from "../auth/credentials.js";
 import { TokenUses } from "../auth/token-uses.js";
 import { AskedSessions } from "../challenge/asked-sessions.js";
 import { ChallengingRules } from "../challenge/challenging-rules.js";
-import { Challenges } from "../control-plane/challenges.js";
+import { Challenges } from "../control-plane/sessions/challenges.js";
 import { VerdictFeed } from "../live/verdict-feed.js";
 import { Blocks } from "../recording/blocks.js";
 import { JudgedRecords } from "../recording/judged-records.js";

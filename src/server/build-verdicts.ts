@@ -1,17 +1,17 @@
 /** Composes what answers verdict reads and judged requests: its sources, and what it records of each answer. */
 import { bytesOfMib } from "../config/config.js";
-import { neutralScore } from "../contract/evidence.js";
-import { isIssuedToken, issueToken } from "../contract/issued-token.js";
-import type { VerdictQuestion } from "../contract/judged-request.js";
-import { isNavigationOf } from "../contract/navigation.js";
-import { defaultRequestScoring, type ProjectSettings, type ScoredState } from "../contract/session.js";
-import { decodeSessionToken } from "../contract/session-token.js";
-import type { RequestContext } from "../contract/verdict.js";
-import type { VerifiedBot } from "../contract/verified-bots.js";
-import type { Exceptions } from "../control-plane/exceptions.js";
-import { ProjectHosts } from "../control-plane/project-hosts.js";
-import type { Rules } from "../control-plane/rules.js";
-import type { Sessions } from "../control-plane/sessions.js";
+import type { VerifiedBot } from "../contract/bots/verified-bots.js";
+import { neutralScore } from "../contract/evidence/evidence.js";
+import { isIssuedToken, issueToken } from "../contract/sessions/issued-token.js";
+import { defaultRequestScoring, type ProjectSettings, type ScoredState } from "../contract/sessions/session.js";
+import { decodeSessionToken } from "../contract/sessions/session-token.js";
+import type { VerdictQuestion } from "../contract/verdicts/judged-request.js";
+import { isNavigationOf } from "../contract/verdicts/navigation.js";
+import type { RequestContext } from "../contract/verdicts/verdict.js";
+import type { Exceptions } from "../control-plane/exceptions/exceptions.js";
+import type { Rules } from "../control-plane/rules/rules.js";
+import { ProjectHosts } from "../control-plane/sessions/project-hosts.js";
+import type { Sessions } from "../control-plane/sessions/sessions.js";
 import { detections } from "../detections/catalogue.js";
 import type { OnDenied } from "../http/handlers/data-plane/verdict.js";
 import { findIdempotent } from "../ingest/idempotency.js";
@@ -112,6 +112,7 @@ function whatVerdictsRead(
       isUnanswered: (projectId, token) => sessions.isUnanswered(projectId, token),
     }),
     scoredState: (projectId, token) => sessions.scoredState(projectId, token),
+    later: () => sessions.later(),
     useClearance: (project, token, use) => sessions.useClearance(project, token, use),
     stateStamp: (project, token, nowMs) => sessions.stateStamp(project, token, nowMs),
     rulesOf: (project) => rules.ready(project),
@@ -191,7 +192,7 @@ function computedRecorder(
       verifiedBot: request?.signedAgent === undefined ? (proved as VerifiedBot | null) : null,
       addresses,
       declaredBot: () => declaredBotOf(context.userAgent ?? state?.last.userAgent ?? ""),
-      agent: () => agent,
+      agent,
       nowMs,
     });
   };

@@ -1,8 +1,8 @@
 /** What is built from a list that an operator may replace. */
 
 /**
- * Returns what is built from the current list. It is built now, because the first request should not wait for it (verified bots take a tenth of a second,
- * declared bots 10 ms), and again only after `read` returns another list.
+ * Returns what is built from the current list. It is built now, because the first request should not wait for it (some 30 ms for the shipped lists),
+ * and again only after `read` returns another list.
  */
 export function builtFromCurrent<List extends object, Built>(
   read: () => List,

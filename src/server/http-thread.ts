@@ -20,9 +20,9 @@ import {
 import { OutageLog } from "../cluster-store/outage-log.js";
 import { type CertificateFiles, readCertificate } from "../config/certificate.js";
 import type { ServeConfig } from "../config/config.js";
-import { defaultPlans } from "../contract/plans.js";
-import type { Accounts } from "../control-plane/accounts.js";
-import type { Projects } from "../control-plane/projects.js";
+import { defaultPlans } from "../contract/configuration/plans.js";
+import type { Accounts } from "../control-plane/accounts/accounts.js";
+import type { Projects } from "../control-plane/accounts/projects.js";
 import { AccessLog } from "../http/access-log.js";
 import { isReady, ProcessReadiness, type Readiness } from "../http/readiness.js";
 import type { Route } from "../http/route.js";
@@ -32,10 +32,9 @@ import type { ThreadBuffers } from "../metrics/exposition.js";
 import type { RouteLabel } from "../metrics/route-meters.js";
 import { ThreadMeters } from "../metrics/thread-meters.js";
 import { type Logger, loggedNetwork } from "../runtime/log.js";
-import { surviveCommitFailures } from "../store/commit-failures.js";
+import { StoreError, surviveCommitFailures } from "../store/failures.js";
 import { openStore } from "../store/open-store.js";
 import type { Store } from "../store/store.js";
-import { StoreError } from "../store/store-error.js";
 import { newWriteCounts, WriteWatch } from "../store/write-watch.js";
 import { scoringPool, scoringThreadsUp, watchScoring } from "./scoring-pool.js";
 import type { Services } from "./services.js";
@@ -117,7 +116,8 @@ export async function startServer(
   // Awaited below: a failure before that must wait, too.
   threadsUp.catch(() => {});
   // Loaded while the scoring threads start.
-  const httpSide = await import("./http-side.js").catch(async (error: unknown) => {
+  const loading = Promise.all([import("../http/server.js"), import("./services.js")]);
+  const [http, { buildServices }] = await loading.catch(async (error: unknown) => {
     await pool.destroy();
     await store.close();
     throw error;
@@ -130,7 +130,7 @@ export async function startServer(
     ...(cluster !== null && { cluster: watch?.isUsable ?? true }),
   });
   const readiness = new ProcessReadiness(place.shared.readiness, place.number, ownReadiness);
-  const services = httpSide.buildServices({
+  const services = buildServices({
     config,
     log,
     store,
@@ -140,15 +140,7 @@ export async function startServer(
     shared: place.shared,
     outages,
   });
-  const server = serverOf(
-    httpSide,
-    config,
-    services,
-    meters,
-    log,
-    certificate,
-    () => cluster?.controlPlaneFault() ?? null,
-  );
+  const server = serverOf(http, config, services, meters, log, certificate, () => cluster?.controlPlaneFault() ?? null);
   const writing = writeRecorded(services, outages, batchOutages, log);
   const leaveFailures = surviveCommitFailures((err) => log.error({ err }, "the store could not be written"));
   const watching = watchScoring(services.queue, pool, new WriteWatch(writeCounts), log);
@@ -232,7 +224,7 @@ export async function startServer(
 
 /** The listener of the services' routes, without its port. */
 function serverOf(
-  { HttpServer, meteredRows }: typeof import("./http-side.js"),
+  { HttpServer, meteredRows }: typeof import("../http/server.js"),
   config: ServeConfig,
   services: Services,
   meters: ThreadMeters,

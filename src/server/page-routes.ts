@@ -1,8 +1,8 @@
 /** Composes the routes that serve files of the build: SDK, client package, console, demo, documentation. */
 import { readdirSync } from "node:fs";
 import { assetPath, readAsset, readCompressedAsset } from "../assets.js";
-import type { AgentMarkCatalogue } from "../contract/agent-marks.js";
-import type { Project } from "../contract/entities.js";
+import type { AgentMarkCatalogue } from "../contract/bots/agent-marks.js";
+import type { Project } from "../contract/configuration/entities.js";
 import { docPages, type RenderedPage } from "../docs/pages.js";
 import { searchSections } from "../docs/search-index.js";
 import { type ConsoleFiles, consoleRoutes } from "../http/handlers/pages/console.js";

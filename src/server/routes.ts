@@ -1,12 +1,12 @@
 /** The route table of a server: the rows of every handler, each with the services that it uses. */
 
-import type { Project } from "../contract/entities.js";
-import { defaultPlans } from "../contract/plans.js";
-import { auditPage } from "../control-plane/audit.js";
-import { eraseSession } from "../control-plane/erase-session.js";
-import { ExceptionWarnings } from "../control-plane/exception-warnings.js";
-import { isProvedOnly, type NamedAgentLists } from "../control-plane/known-agents.js";
-import { Stats } from "../control-plane/stats.js";
+import type { Project } from "../contract/configuration/entities.js";
+import { defaultPlans } from "../contract/configuration/plans.js";
+import { eraseSession } from "../control-plane/erasure/erase-session.js";
+import { ExceptionWarnings } from "../control-plane/exceptions/exception-warnings.js";
+import { Stats } from "../control-plane/insight/stats.js";
+import { agentNames, isProvedOnly, type NamedAgentLists } from "../control-plane/lists/known-agents.js";
+import { auditPage } from "../control-plane/logs/audit.js";
 import { accountRoutes } from "../http/handlers/control-plane/account.js";
 import { agentsRoute } from "../http/handlers/control-plane/agents.js";
 import { alertRoutes } from "../http/handlers/control-plane/alerts.js";
@@ -27,9 +27,9 @@ import { requestScoringRoutes } from "../http/handlers/control-plane/request-sco
 import { ruleTestRoute } from "../http/handlers/control-plane/rule-test.js";
 import { ruleRoutes } from "../http/handlers/control-plane/rules.js";
 import { scoringRoutes } from "../http/handlers/control-plane/scoring.js";
-import { sessionDeletionRoute } from "../http/handlers/control-plane/session-deletion.js";
-import { sessionErasureRoute } from "../http/handlers/control-plane/session-erase.js";
-import { sessionQueryRoute } from "../http/handlers/control-plane/session-query.js";
+import { sessionDeletionRoute } from "../http/handlers/control-plane/session-deletion-route.js";
+import { sessionErasureRoute } from "../http/handlers/control-plane/session-erasure-route.js";
+import { sessionQueryRoute } from "../http/handlers/control-plane/session-query-route.js";
 import { sessionRoutes } from "../http/handlers/control-plane/sessions.js";
 import { settingsTestRoute } from "../http/handlers/control-plane/settings-test.js";
 import { signedAgentsRoute } from "../http/handlers/control-plane/signed-agents.js";
@@ -56,6 +56,9 @@ import type { ServiceMeters } from "../metrics/service-meters.js";
 import { clientIp, parseTrustedProxies, sentAddress, type TrustedProxies } from "../net/client-ip.js";
 import { storedAddress } from "../net/stored-address.js";
 import { ReportWait } from "../requests/report-wait.js";
+import { agentNameWarnings } from "../rules/agent-names.js";
+import type { Expression } from "../rules/ast.js";
+import { warningsOf } from "../rules/warnings.js";
 import { AccountReads } from "../runtime/account-reads.js";
 import { LongWork } from "../runtime/long-work.js";
 import type { Alerting } from "./build-alerting.js";
@@ -84,7 +87,7 @@ export function buildRoutes(services: RoutedServices): Route[] {
   const reads = new AccountReads(work);
   const routes: Route[] = [
     ...dataPlaneRoutes(services),
-    ...settingsRoutes(services.controlPlane, reads, services.thread.now),
+    ...settingsRoutes(services.controlPlane, services.visitors, reads, services.thread.now),
     ...sessionsAndLogsRoutes(services, work, reads),
     ...alertingRoutes(services, work),
     ...catalogueRoutes(services.visitors),
@@ -111,7 +114,7 @@ function dataPlaneRoutes({ thread, controlPlane, visitors, recording, verdicts, 
   const wait = new ReportWait({
     ...(config.store !== "" && { load: (projectId: number, token: string) => sessions.load(projectId, token, "now") }),
     state: (projectId, token) => {
-      reads.begin();
+      reads.beginTimer();
       return sessions.scoredState(projectId, token);
     },
     mayReport: verdicts.mayReport,
@@ -142,7 +145,8 @@ function dataPlaneRoutes({ thread, controlPlane, visitors, recording, verdicts, 
       onTrimmed,
       onTick: () => reads.begin(),
       onDenied,
-      waitForReport: (project, token, waitMs, isOver) => wait.wait(project, token, waitMs, isOver),
+      waitForReport: (project, token, waitMs, isOver) =>
+        wait.wait(project, token, waitMs, isOver)?.then(() => reads.beginTimer()) ?? null,
     }),
     challengePageRoute({ credentials, requestVerdicts, canonicalIp, onTick: () => reads.begin(), onDenied }),
     loggedInRoute({ sessions, now }),
@@ -163,12 +167,18 @@ function dataPlaneRoutes({ thread, controlPlane, visitors, recording, verdicts, 
 }
 
 /** The routes for a project's settings and rules, and for the account. */
-function settingsRoutes({ projects, rules }: ControlPlane, reads: AccountReads, now: () => number): Route[] {
+function settingsRoutes(
+  { projects, rules }: ControlPlane,
+  visitors: VisitorFacts,
+  reads: AccountReads,
+  now: () => number,
+): Route[] {
+  const warnings = (expression: Expression) => [...warningsOf(expression), ...nameWarnings(expression, visitors)];
   return [
     ...scoringRoutes(projects),
     ...requestScoringRoutes(projects),
     ...challengeSettingsRoutes(projects),
-    ...ruleRoutes(rules, reads, now),
+    ...ruleRoutes({ rules, warnings, reads, now }),
     ...accountRoutes(),
   ];
 }
@@ -192,6 +202,7 @@ function sessionsAndLogsRoutes(
   const search = { addresses, rulesOf: (project: Project) => rules.ready(project), agents };
   const backtests = {
     ...search,
+    nameWarnings: (expression: Expression) => nameWarnings(expression, visitors),
     exceptionsOf: (project: Project) => exceptions.ready(project),
     traffic: trafficReader,
     flush: flushJudged,
@@ -238,9 +249,19 @@ function exceptionWarnings(
   return new ExceptionWarnings({
     store,
     sessions,
+    isListed: (name) => [...namesOf(visitors)].some((each) => each.toLowerCase() === name),
     isProved: (name) => isProvedOnly(agentListsOf(visitors), name),
     storedForm: (address) => storedAddress(address, config.ipStorage),
   });
+}
+
+function nameWarnings(expression: Expression, visitors: VisitorFacts): string[] {
+  return agentNameWarnings(expression, namesOf(visitors));
+}
+
+/** All that somebody listed can be called. */
+function namesOf(visitors: VisitorFacts): ReadonlySet<string> {
+  return agentNames(agentListsOf(visitors), visitors.agentMarkCatalogues.retired());
 }
 
 /** The lists that know agents, as they are now. */
@@ -251,29 +272,20 @@ function agentListsOf(visitors: VisitorFacts): NamedAgentLists {
     verified: verifiedBotCatalogues.read(),
     declared: declaredBotCatalogues.read(),
     marks: agentMarkCatalogues.read(),
+    isFoundOut: (token) => visitors.claimOf(token)?.isVerifiable === true,
   };
 }
 
 /** The routes for the lists that detections and rules use. */
-function catalogueRoutes({
-  verifiedBotCatalogues,
-  ipLists,
-  signedAgents,
-  declaredBotCatalogues,
-  agentMarkCatalogues,
-}: VisitorFacts): Route[] {
+function catalogueRoutes(visitors: VisitorFacts): Route[] {
+  const { verifiedBotCatalogues, ipLists, signedAgents, declaredBotCatalogues } = visitors;
   return [
     verifiedBotsRoute(verifiedBotCatalogues),
     ipListsRoute(ipLists),
     signedAgentsRoute(signedAgents),
     detectionsRoute(),
     declaredBotsRoute(declaredBotCatalogues),
-    agentsRoute({
-      marks: () => agentMarkCatalogues.read(),
-      declared: () => declaredBotCatalogues.read(),
-      verified: () => verifiedBotCatalogues.read(),
-      signed: () => signedAgents.list(),
-    }),
+    agentsRoute(() => agentListsOf(visitors)),
   ];
 }
 

@@ -8,9 +8,9 @@ import { MessageChannel, Worker } from "node:worker_threads";
 import { workerPath } from "../assets.js";
 import { isMirrorOf, lookAtCluster, unfit } from "../cluster-store/open-cluster.js";
 import type { ServeConfig } from "../config/config.js";
-import type { HealthAnswer } from "../contract/api-answers.js";
-import { dayMs } from "../contract/durations.js";
-import { Exceptions } from "../control-plane/exceptions.js";
+import type { HealthAnswer } from "../contract/api/api-types.js";
+import { dayMs } from "../contract/values/durations.js";
+import { Exceptions } from "../control-plane/exceptions/exceptions.js";
 import type { WaitingOptions } from "../http/waiting-server.js";
 import { limits } from "../limits.js";
 import { isServed } from "../live/running.js";
@@ -204,7 +204,7 @@ function troubleOf({ isAway, lacksReplicas }: Found): string {
 /** Only the admin address shows addresses of the cluster and what its servers say. */
 async function startWaiting(config: ServeConfig, log: Logger, found: () => Found): Promise<Waiting> {
   const { adminHost, adminPort } = config;
-  const { startWaitingServer } = await import("./http-side.js");
+  const { startWaitingServer } = await import("../http/waiting-server.js");
   const notReady = (what: string): HealthAnswer => ({ status: "not ready", waiting_for: what });
   const server = await startWaitingServer({
     ...waitingOptions(config),

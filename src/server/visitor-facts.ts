@@ -1,10 +1,11 @@
 /** Composes the facts about a visitor besides its session: the bot it is or claims to be, its signature, its network, its rate. */
 import { createAgentMarks } from "../agent-marks/agent-marks.js";
-import { AgentMarkCatalogues } from "../control-plane/agent-mark-catalogue.js";
-import { DeclaredBotCatalogues } from "../control-plane/declared-bot-catalogue.js";
-import { IpLists } from "../control-plane/ip-lists.js";
-import { SignedAgentStore } from "../control-plane/signed-agent-store.js";
-import { VerifiedBotCatalogues } from "../control-plane/verified-bot-catalogue.js";
+import type { DeclaredBot, DeclaredBotCatalogue } from "../contract/bots/declared-bots.js";
+import { AgentMarkCatalogues } from "../control-plane/lists/agent-mark-catalogue.js";
+import { DeclaredBotCatalogues } from "../control-plane/lists/declared-bot-catalogue.js";
+import { IpLists } from "../control-plane/lists/ip-lists.js";
+import { SignedAgentStore } from "../control-plane/lists/signed-agent-store.js";
+import { VerifiedBotCatalogues } from "../control-plane/lists/verified-bot-catalogue.js";
 import { createDeclaredBots } from "../declared-bots/declared-bots.js";
 import { scoreRequest } from "../engines/score-request.js";
 import { VisitorIdentities } from "../ingest/visitor-identities.js";
@@ -13,6 +14,7 @@ import { NetworkFacts } from "../network/network-facts.js";
 import type { ExaminerSources } from "../requests/examiner.js";
 import { RequestRates } from "../requests/rates.js";
 import { Visits } from "../requests/visits.js";
+import { TextMemo } from "../runtime/text-memo.js";
 import { AgentRefresh } from "../signed-agents/agent-refresh.js";
 import { directoryFetcher } from "../signed-agents/directory-fetch.js";
 import { Nonces } from "../signed-agents/nonces.js";
@@ -39,10 +41,13 @@ export function buildVisitorFacts(thread: ThreadContext) {
   const bots = currentBots(verifiedBotCatalogues, reverseDns);
   const identities = new VisitorIdentities(bots);
   const declaredBotCatalogues = new DeclaredBotCatalogues(store, revision);
-  const declaredBots = builtFromCurrent(() => declaredBotCatalogues.read(), createDeclaredBots);
+  const declaredBots = builtFromCurrent(() => declaredBotCatalogues.read(), rememberedBots);
   const declaredBotOf = (userAgent: string) => declaredBots().of(userAgent);
   const agentMarkCatalogues = new AgentMarkCatalogues(store, revision);
-  const agentMarks = builtFromCurrent(() => agentMarkCatalogues.read(), createAgentMarks);
+  const agentMarks = builtFromCurrent(
+    () => agentMarkCatalogues.read(),
+    (list) => createAgentMarks(list, agentMarkCatalogues.retired()),
+  );
   const agents: AgentLists = { declaredBot: declaredBotOf, marked: (marks) => agentMarks().of(marks) };
   const network = new NetworkFacts(shared.network);
   const ipLists = new IpLists(store, (address) => network.of(address).asn, revision);
@@ -75,6 +80,22 @@ export function buildVisitorFacts(thread: ThreadContext) {
     visits: new Visits(shared.visits, config.store === ""),
     /** Builds what judges a single request. */
     examiner,
+  };
+}
+
+/** As `createDeclaredBots`. A verdict asks up to three times, and many visitors have one user agent. */
+function rememberedBots(catalogue: DeclaredBotCatalogue): ReturnType<typeof createDeclaredBots> {
+  const bots = createDeclaredBots(catalogue);
+  const known = new TextMemo<{ readonly bot: DeclaredBot | undefined }>(limits.declaredBotsKnown);
+  return {
+    of(userAgent) {
+      let found = known.get(userAgent);
+      if (found === undefined) {
+        found = { bot: bots.of(userAgent) };
+        known.set(userAgent, found);
+      }
+      return found.bot;
+    },
   };
 }
 

@@ -3,7 +3,7 @@
  * is kept when a fetch fails, since a directory that is down says nothing of its keys.
  */
 
-import type { AgentKeys, FetchedAgent, SignedAgent } from "../contract/signed-agents.js";
+import type { AgentKeys, FetchedAgent, SignedAgent } from "../contract/bots/signed-agents.js";
 import { limits } from "../limits.js";
 import type { FetchDirectory } from "./directory-fetch.js";
 

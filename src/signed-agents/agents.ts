@@ -3,8 +3,8 @@
  * unseen, so one bad entry refuses the whole list.
  */
 import { readAsset } from "../assets.js";
-import { botCategories } from "../contract/bot-categories.js";
-import type { SignedAgent, SignedAgentList } from "../contract/signed-agents.js";
+import { botCategories } from "../contract/bots/bot-categories.js";
+import type { SignedAgent, SignedAgentList } from "../contract/bots/signed-agents.js";
 import { limits } from "../limits.js";
 // Only for the compiler, which then copies the file beside the compiled module; it is read below, when it is asked for.
 import type shippedFile from "./agents.json";

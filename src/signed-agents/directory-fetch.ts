@@ -7,7 +7,7 @@ import { lookup } from "node:dns/promises";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import type { PublicJwk } from "../contract/signed-agents.js";
+import type { PublicJwk } from "../contract/bots/signed-agents.js";
 import { limits } from "../limits.js";
 import { isConnectableAddress } from "../net/connectable-address.js";
 import { directoryPath } from "./agents.js";

@@ -3,7 +3,7 @@
  * each. Private parts are never kept.
  */
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
-import type { PublicJwk } from "../contract/signed-agents.js";
+import type { PublicJwk } from "../contract/bots/signed-agents.js";
 import { limits } from "../limits.js";
 
 /** Names of RFC 9421's registry of signature algorithms. */

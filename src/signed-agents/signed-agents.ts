@@ -2,7 +2,7 @@
  * Judges the signatures of a request (Web Bot Auth): which agent signed it, if any. Most requests are done with at a look at one header; a
  * signature that was verified before costs no wait either. Never throws, never fetches: keys come from the allow-list as it is.
  */
-import type { KeyedAgent, SignatureJudgement, SignedAgent } from "../contract/signed-agents.js";
+import type { KeyedAgent, SignatureJudgement, SignedAgent } from "../contract/bots/signed-agents.js";
 import { limits } from "../limits.js";
 import { type AgentKey, keysById } from "./jwks.js";
 import type { Nonces } from "./nonces.js";

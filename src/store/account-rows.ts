@@ -3,7 +3,7 @@
  * into these writes here, in the same transaction. On a cluster each node keeps its own, of the rows that it mirrors.
  */
 import type { Database } from "lmdb";
-import type { AccountToken, Project } from "../contract/entities.js";
+import type { AccountToken, Project } from "../contract/configuration/entities.js";
 
 /** What an account has, by its number in keys. */
 const kinds = { token: 1, project: 2 } as const;

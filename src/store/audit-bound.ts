@@ -3,7 +3,7 @@
  * many changes of his own. It works through the interface of recorded rows: on one host and in a cluster alike.
  */
 import { setImmediate as nextTick } from "node:timers/promises";
-import type { AuditEntry } from "../contract/audit.js";
+import type { AuditEntry } from "../contract/configuration/audit.js";
 import { limits } from "../limits.js";
 import { logNumberOf } from "./keys.js";
 import type { RecordedChanges } from "./recorded-rows.js";

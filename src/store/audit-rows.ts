@@ -2,8 +2,8 @@
  * Rows of the audit log. They are appended in the transaction of the change itself, so neither exists without the other. Each account has several logs, by the
  * kind of what was changed, each with a bound of its own: many changes of rules push out no change of a member.
  */
-import type { AuditEntry, AuditValues } from "../contract/audit.js";
-import { minuteMs } from "../contract/durations.js";
+import type { AuditEntry, AuditValues } from "../contract/configuration/audit.js";
+import { minuteMs } from "../contract/values/durations.js";
 import { limits } from "../limits.js";
 import { logNumberOf } from "./keys.js";
 import { nextId, type Store } from "./store.js";

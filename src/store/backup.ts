@@ -5,12 +5,12 @@
 
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { StoreError } from "./failures.js";
 import { makeFolder } from "./folder.js";
 import type { Progress } from "./integrity.js";
 import { configurationOf, MirroredTables } from "./mirrored-tables.js";
 import { openStore } from "./open-store.js";
 import type { Store } from "./store.js";
-import { StoreError } from "./store-error.js";
 import { storeFile } from "./store-file.js";
 import { usedBytes } from "./store-size.js";
 

@@ -1,6 +1,6 @@
 /** Changes of the configuration: each in one transaction, on one host or by way of the cluster that this store mirrors. */
-import type { AuditEntry } from "../contract/audit.js";
-import { minuteMs } from "../contract/durations.js";
+import type { AuditEntry } from "../contract/configuration/audit.js";
+import { minuteMs } from "../contract/values/durations.js";
 import { keepAuditBound } from "./audit-bound.js";
 import { logChange, type NewAuditEntry } from "./audit-rows.js";
 import { raiseRevision, type Store } from "./store.js";

@@ -3,7 +3,7 @@
  * stored. It is a row like those of an `Idempotency-Key`, under a name that no client can send, and it does not hold the token.
  */
 import { createHash } from "node:crypto";
-import { mintSessionToken } from "../contract/session-token.js";
+import { mintSessionToken } from "../contract/sessions/session-token.js";
 
 /** The bytes that say the shard of a cluster, of an `Idempotency-Key`'s hash and of a token: see `cluster-store/keys.ts`. */
 const [hashShardAt, tokenShardAt] = [10, 4];

@@ -5,7 +5,7 @@
 import type { Database } from "lmdb";
 import { limits } from "../limits.js";
 import type { Retention } from "./retention.js";
-import { removeSession } from "./session-erasure.js";
+import { removeSession } from "./rows-of-session.js";
 import type { Store } from "./store.js";
 import type { RowRange } from "./table.js";
 import { type SweptTable, type TableName, tableNames, tableRows } from "./tables.js";

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { StoreError } from "./store-error.js";
+import { StoreError } from "./failures.js";
 
 /** Creates `path` and its missing parents, for the owner only. Throws a `StoreError` that names the folder that can't be created, and why. */
 export function makeFolder(path: string): void {

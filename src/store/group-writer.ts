@@ -4,7 +4,7 @@
  * before `write` returns: lmdb-js has no safe commit that does not flush. So no flush of ours is needed, and none may be: a thread
  * that ends during one takes the process with it (SIGSEGV in lmdb-js).
  */
-import type { Durability } from "../contract/scoring-worker.js";
+import type { Durability } from "../contract/configuration/scoring-worker.js";
 import { visibleBeforeFlush } from "./environment.js";
 import type { Tables as AllTables } from "./tables.js";
 import type { WriteMarker } from "./write-watch.js";

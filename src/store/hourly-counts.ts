@@ -1,5 +1,5 @@
 /** Counts of projects per hour, and of accounts per month, for any store: LMDB on one host, a cluster, or a test. */
-import type { StoredChallengeCounts, StoredRuleHits, Traffic } from "../contract/entities.js";
+import type { StoredChallengeCounts, StoredRuleHits, Traffic } from "../contract/configuration/entities.js";
 import type { Environment } from "./environment.js";
 import type { Tables as AllTables } from "./tables.js";
 

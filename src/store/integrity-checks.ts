@@ -10,6 +10,7 @@ export interface IntegrityChecks {
   readonly verifiedBots: (catalogue: unknown) => string | null;
   readonly declaredBots: (catalogue: unknown) => string | null;
   readonly agentMarks: (catalogue: unknown) => string | null;
+  readonly retiredAgentMarks: (marks: unknown) => string | null;
   readonly ipList: (record: unknown) => string | null;
   readonly signedAgents: (value: unknown, key: SignedAgentKey) => string | null;
 }

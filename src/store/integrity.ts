@@ -4,7 +4,7 @@
  */
 
 import type { Transaction } from "lmdb";
-import { hourMs } from "../contract/durations.js";
+import { hourMs } from "../contract/values/durations.js";
 import { limits } from "../limits.js";
 import type { IntegrityChecks, IntegrityWalk, RowKey } from "./integrity-checks.js";
 import { monthOf } from "./keys.js";

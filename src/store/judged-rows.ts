@@ -3,8 +3,8 @@
  * own, so that a write can be repeated; readers merge the rows of all writers. What is in a row is known to `src/recording` alone.
  */
 import type { Database } from "lmdb";
-import { dayMs, hourMs } from "../contract/durations.js";
-import { type JudgedKind, judgedKinds } from "../contract/traffic.js";
+import { type JudgedKind, judgedKinds } from "../contract/traffic/traffic.js";
+import { dayMs, hourMs } from "../contract/values/durations.js";
 import type { Environment } from "./environment.js";
 import { hourOf, judgedKey, judgedRange, judgedRow } from "./keys.js";
 

@@ -1,11 +1,11 @@
 /** The keys of the store. Which table has which is in `tables.ts`. Nothing else in the project builds a key. */
 
 import { createHash } from "node:crypto";
-import { type AuditEntry, auditLogOfKind, auditLogs } from "../contract/audit.js";
-import { hourMs } from "../contract/durations.js";
-import { spreadBits } from "../contract/hashes.js";
-import { decodeSessionTokenInto, tokenBytes } from "../contract/session-token.js";
-import { type JudgedKind, judgedKinds } from "../contract/traffic.js";
+import { type AuditEntry, auditLogOfKind, auditLogs } from "../contract/configuration/audit.js";
+import { decodeSessionTokenInto, tokenBytes } from "../contract/sessions/session-token.js";
+import { type JudgedKind, judgedKinds } from "../contract/traffic/traffic.js";
+import { hourMs } from "../contract/values/durations.js";
+import { spreadBits } from "../contract/values/hashes.js";
 import { limits } from "../limits.js";
 
 /** What the rows of a session are found by. */
@@ -29,8 +29,11 @@ export function isMirroredMetaKey(key: unknown): boolean {
   return key === metaKeys.ipListChanges || (key.startsWith("next:") && !key.startsWith("next:block:"));
 }
 
-/** Keys of a table with one catalogue: the imported one, and how many imports there were, by which readers know it changed. */
-export const catalogueKeys = { catalogue: "catalogue", imports: "imports" } as const;
+/**
+ * Keys of a table with one catalogue: the imported one; how many changes there were, by which readers know it changed; entries that were taken out, where
+ * stored rows may still mean them.
+ */
+export const catalogueKeys = { catalogue: "catalogue", imports: "imports", retired: "retired" } as const;
 
 /** Keys of the table `signed_agents`. Readers know by `changes` that the agents or their keys are others. */
 export const signedAgentKeys = {

@@ -1,9 +1,9 @@
 /** Recorded blocks of one host: rows by project and id, and tallies of the blocks of each subject in the current minutes. */
 
 import type { Database } from "lmdb";
-import { minuteMs } from "../contract/durations.js";
-import type { Block } from "../contract/entities.js";
-import { decodeSessionToken } from "../contract/session-token.js";
+import type { Block } from "../contract/configuration/entities.js";
+import { decodeSessionToken } from "../contract/sessions/session-token.js";
+import { minuteMs } from "../contract/values/durations.js";
 import { limits } from "../limits.js";
 import { blockTalliesFrom, blockTallyBytes, metaKeys, sessionKey } from "./keys.js";
 import { blockKeysOf, putBlock, removeBlocks } from "./naming-rows.js";

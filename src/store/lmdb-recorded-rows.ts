@@ -1,9 +1,9 @@
 /** Recorded rows of one host: marks, the audit log and timelines, each in an LMDB table. Blocks are in `lmdb-recorded-blocks.ts`. */
 import type { Database } from "lmdb";
-import type { AuditEntry } from "../contract/audit.js";
-import type { SessionMark } from "../contract/marks.js";
-import { decodeSessionToken } from "../contract/session-token.js";
-import type { Timeline } from "../contract/timeline.js";
+import type { AuditEntry } from "../contract/configuration/audit.js";
+import type { SessionMark } from "../contract/sessions/marks.js";
+import { decodeSessionToken } from "../contract/sessions/session-token.js";
+import type { Timeline } from "../contract/sessions/timeline.js";
 import { storedRecordMismatch } from "../contract/validators.js";
 import { sessionKey, sessionRange } from "./keys.js";
 import type { RecordedChanges, RecordedMarks, RecordedTimelines, TimelinePiece } from "./recorded-rows.js";

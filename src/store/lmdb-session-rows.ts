@@ -1,4 +1,4 @@
-/** Sessions of one host. Every read is one look-up in a memory map. */
+/** Sessions of one host. Every read is one look-up in a memory map; a second one where nothing was found, see `Environment`. */
 import { solvedChallengeKey } from "./keys.js";
 import type { Changed, KeyRange, SessionRows, UniqueMark } from "./session-rows.js";
 import type { Tables as AllTables } from "./tables.js";
@@ -8,7 +8,7 @@ const marked = Buffer.from([1]);
 /** The tables that it reads and writes. */
 type Tables = Pick<AllTables, "root" | "sessions" | "solvedChallenges">;
 
-/** Sessions of a single host. `load` never waits, and `change` is one transaction. */
+/** Sessions of a single host. `load` waits only while a commit is hidden, and `change` is one transaction. */
 export class LmdbSessionRows implements SessionRows {
   readonly #tables: Tables;
 
@@ -16,12 +16,17 @@ export class LmdbSessionRows implements SessionRows {
     this.#tables = tables;
   }
 
-  load(): null {
-    return null;
+  load(keys: readonly Buffer[]): Promise<void> | null {
+    return keys.some((key) => this.record(key) === undefined) ? this.later() : null;
   }
 
   record(key: Buffer): Buffer | undefined {
-    return this.#tables.sessions.getBinaryFast(key) as Buffer | undefined;
+    const { root } = this.#tables;
+    return this.#read(key) ?? (root.looksAgain() ? this.#read(key) : undefined);
+  }
+
+  later(): Promise<void> | null {
+    return this.#tables.root.catchingUp;
   }
 
   isUnanswered(): boolean {
@@ -47,5 +52,9 @@ export class LmdbSessionRows implements SessionRows {
       sessions.putSync(key, changed);
       return "changed";
     });
+  }
+
+  #read(key: Buffer): Buffer | undefined {
+    return this.#tables.sessions.getBinaryFast(key) as Buffer | undefined;
   }
 }

@@ -3,7 +3,7 @@
  * into them is a bug, and throws.
  */
 import { asBinary, type Database } from "lmdb";
-import type { AuditEntry } from "../contract/audit.js";
+import type { AuditEntry } from "../contract/configuration/audit.js";
 import { type ConfigKey, type ConfigRow, configField, parseConfigField } from "./config-rows.js";
 import type { Store } from "./store.js";
 import { mirroredNames, tableRows, tables } from "./tables.js";

@@ -3,8 +3,8 @@
  * schema 7 (later sessions have the key of theirs in the record). Whoever writes blocks writes here, in the same transaction.
  */
 import type { Database } from "lmdb";
-import type { Block } from "../contract/entities.js";
-import { decodeSessionToken, tokenBytes } from "../contract/session-token.js";
+import type { Block } from "../contract/configuration/entities.js";
+import { decodeSessionToken, tokenBytes } from "../contract/sessions/session-token.js";
 import { limits } from "../limits.js";
 import {
   idempotencyKeyBytes,

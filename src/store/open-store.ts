@@ -1,5 +1,6 @@
 /** Opens the LMDB environment that every thread and the command line share. */
 import { Environment } from "./environment.js";
+import { StoreError } from "./failures.js";
 import { makeFolder } from "./folder.js";
 import { LmdbHourlyCounts } from "./hourly-counts.js";
 import { LmdbRecordedJudged } from "./judged-rows.js";
@@ -9,7 +10,6 @@ import { LmdbSessionRows } from "./lmdb-session-rows.js";
 import type { RecordedRows } from "./recorded-rows.js";
 import { refuseOlder, type Schema, upgradeTo } from "./schema-version.js";
 import type { Store } from "./store.js";
-import { StoreError } from "./store-error.js";
 import { storeFile } from "./store-file.js";
 import { openTables, type Tables } from "./tables.js";
 import { currentSchema } from "./upgrades.js";

@@ -2,10 +2,10 @@
  * Recorded rows of a project or account, for any store: LMDB on one host, or a cluster, where every node reads and writes the same rows. The rules (what
  * is recorded, who may see it, pages) are in `control-plane`; this interface has only the operations that must be atomic.
  */
-import type { AuditEntry } from "../contract/audit.js";
-import type { Block } from "../contract/entities.js";
-import type { SessionMark } from "../contract/marks.js";
-import type { Timeline } from "../contract/timeline.js";
+import type { AuditEntry } from "../contract/configuration/audit.js";
+import type { Block } from "../contract/configuration/entities.js";
+import type { SessionMark } from "../contract/sessions/marks.js";
+import type { Timeline } from "../contract/sessions/timeline.js";
 import type { RecordedJudged } from "./judged-rows.js";
 
 /** A block before it gets an id and a count. */

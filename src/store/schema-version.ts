@@ -2,8 +2,8 @@
  * Upgrades a store to the schema of this build when it is opened, after copying it, and refuses a store of a newer version.
  */
 import { chmodSync, closeSync, constants, copyFileSync, fsyncSync, openSync, renameSync } from "node:fs";
+import { StoreError } from "./failures.js";
 import type { Store } from "./store.js";
-import { StoreError } from "./store-error.js";
 
 /** Brings a store from schema `to - 1` to `to`. */
 export interface Upgrade {

@@ -4,8 +4,8 @@
  */
 import { setImmediate } from "node:timers/promises";
 import type { Database } from "lmdb";
-import type { Block } from "../contract/entities.js";
-import type { SessionMark } from "../contract/marks.js";
+import type { Block } from "../contract/configuration/entities.js";
+import type { SessionMark } from "../contract/sessions/marks.js";
 import { limits } from "../limits.js";
 import type { Environment } from "./environment.js";
 import { metaKeys, sessionRange } from "./keys.js";

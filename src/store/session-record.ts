@@ -19,7 +19,7 @@
  * | 46      | cleared: f64 passed at, ms; u8 band; 8 bytes of the user agent's hash  |
  * | …       | challenged: f64 refused at, ms (0: never); u8 number of networks m; m × u32 networks of the clearance |
  * | …       | n × u32 detection ids, then the five texts                             |
- * | proof   | 8 bytes of `contract/address-proof.ts`                                 |
+ * | proof   | 8 bytes of `contract/sessions/address-proof.ts`                                 |
  * | marks   | u8 number of bytes, then as many of text                               |
  * | …       | r × 8 bytes of request-id hashes (as `seen-ids.ts` holds them), then the features |
  * | padded  | zeros up to the next of `paddedSizes`; the last u16 is how many bytes, itself among them |
@@ -27,10 +27,10 @@
  * The contact key, the 13 bytes of `idempotencyKey` of the row that leads to the session, is the end of the padding, before its length: who does not
  * know it takes it for zeros, as builds before schema 7 on a cluster do.
  */
-import { addressProofBytes } from "../contract/address-proof.js";
-import type { Clearance } from "../contract/challenge.js";
-import type { ScoredState } from "../contract/session.js";
-import { bands, verifiedBotCategories } from "../contract/verdict.js";
+import { addressProofBytes } from "../contract/sessions/address-proof.js";
+import type { ScoredState } from "../contract/sessions/session.js";
+import type { Clearance } from "../contract/verdicts/challenge.js";
+import { bands, verifiedBotCategories } from "../contract/verdicts/verdict.js";
 import { idempotencyKeyBytes } from "./keys.js";
 
 const layoutVersion = 1;

@@ -34,6 +34,8 @@ export interface SessionRows {
   load(keys: readonly Buffer[], freshness?: Freshness): Promise<void> | null;
   /** The record's bytes, valid until the next read; undefined: there is none, or it was not loaded. */
   record(key: Buffer): Buffer | undefined;
+  /** Call after `record` found nothing at hand: resolves once it may find it; null: there is no such session. */
+  later(): Promise<void> | null;
   /** Whether it is not known if there is such a session: when it was last loaded, the store did not answer in time. */
   isUnanswered(key: Buffer): boolean;
   /** Keys of sessions in the order of their bytes. Rejects with `unavailable` when they can't be read. */

@@ -102,6 +102,12 @@ export class TickReads {
     setImmediate(this.#age);
   }
 
+  /** As `begin`, in a timer. Requests are read after it that may have come in later: they must not share its snapshot. */
+  beginTimer(): void {
+    this.#age();
+    this.#store.root.resetReadTxn();
+  }
+
   /** `readRevision`, read once for all requests of a tick: they share a snapshot anyway. */
   revision(): number {
     if (!this.#isFresh) return readRevision(this.#store);

@@ -1,8 +1,8 @@
 /** Turns engine scores into a band. Computed when a verdict is read, so a new threshold applies without scoring again. */
 
-import type { EngineName } from "../contract/evidence.js";
-import type { ScoredState } from "../contract/session.js";
-import type { Band } from "../contract/verdict.js";
+import type { EngineName } from "../contract/evidence/evidence.js";
+import type { ScoredState } from "../contract/sessions/session.js";
+import type { Band } from "../contract/verdicts/verdict.js";
 
 /** A band that depends on scores alone; `verified` needs a proof and `not_computed` means that there is no score. */
 export type ScoredBand = Exclude<Band, "not_computed" | "verified">;

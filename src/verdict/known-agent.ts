@@ -2,11 +2,11 @@
  * Says which agent, crawler or library a visitor is, and how sure that is: apart from the question whether it is a bot. Pure; the lists are asked
  * through `AgentLists`.
  */
-import { agentDetections, type KnownAgent, unknownAgent } from "../contract/agents.js";
-import type { DeclaredBot } from "../contract/declared-bots.js";
-import type { ExaminedRequest } from "../contract/judged-request.js";
-import type { ScoredState } from "../contract/session.js";
-import type { VerifiedBot } from "../contract/verified-bots.js";
+import { agentDetections, type KnownAgent, unknownAgent } from "../contract/bots/agents.js";
+import type { DeclaredBot } from "../contract/bots/declared-bots.js";
+import type { VerifiedBot } from "../contract/bots/verified-bots.js";
+import type { ScoredState } from "../contract/sessions/session.js";
+import type { ExaminedRequest } from "../contract/verdicts/judged-request.js";
 
 /** The lists in force. */
 export interface AgentLists {
@@ -30,32 +30,48 @@ export function knownAgent(
 ): KnownAgent | undefined {
   const signed = request?.signedAgent;
   if (signed !== undefined) return { name: signed.name, category: signed.category, certainty: "signed" };
-  if (verifiedBot !== null) return { ...verifiedBot, certainty: "verified" };
   const declared = declaredBot(state, request, lists);
+  if (verifiedBot !== null) {
+    // The address proves the operator, which of its bots it is the user agent says.
+    const { name, category } = declared?.operator === verifiedBot.name ? declared : verifiedBot;
+    return { name, category, certainty: "verified" };
+  }
   if (declared !== undefined) return { name: declared.name, category: declared.category, certainty: "declared" };
   const marked = state?.agentMarks === undefined ? undefined : lists?.marked(state.agentMarks);
   return marked ?? (state?.detectionIds.includes(agentDetections.acting) === true ? unknownAgent : undefined);
 }
 
-/** What shows the session's agent, for people: of its behavior the slugs of what `fired` in the family of detections that the conclusion belongs to. */
+/**
+ * What shows the session's agent, for people: of its behavior the slugs of the signs that decided, then of what else `fired` in the family of detections that
+ * the conclusion belongs to.
+ */
 export function agentEvidence(
-  { name, certainty }: KnownAgent,
-  { last, agentMarks = "" }: ScoredState,
-  fired: readonly { readonly id: number; readonly slug: string }[],
+  { certainty }: KnownAgent,
+  { last, agentMarks = "", verifiedBot }: ScoredState,
+  fired: readonly { readonly id: number; readonly slug: string; readonly decidedBy?: readonly string[] }[],
+  lists: AgentLists,
 ): string[] {
+  const { acting } = agentDetections;
+  const signs = fired.find(({ id }) => id === acting)?.decidedBy ?? [];
+  const others = fired.filter(({ id }) => id > acting && id < acting + 100);
   switch (certainty) {
     case "signed":
     case "verified":
-      return [`address or host name of ${name}`];
+      return [`address or host name of ${verifiedBot?.name}`, ...claimElsewhere(verifiedBot, last.userAgent, lists)];
     case "declared":
       return [`user agent: ${last.userAgent}`];
     case "marked":
       return agentMarks.split(",");
     case "behavior":
-      return fired
-        .filter(({ id }) => id > agentDetections.acting && id < agentDetections.acting + 100)
-        .map(({ slug }) => slug);
+      return [...new Set([...signs, ...others.map(({ slug }) => slug)])];
   }
+}
+
+/** A user agent that names somebody else's bot than the operator whose address it comes from. */
+function claimElsewhere(verifiedBot: VerifiedBot | null, userAgent: string, lists: AgentLists): string[] {
+  const declared = lists.declaredBot(userAgent);
+  if (declared === undefined || declared.category === "library" || declared.operator === verifiedBot?.name) return [];
+  return [`user agent: ${userAgent}, which names ${declared.name} of ${declared.operator}`];
 }
 
 function declaredBot(

@@ -1,6 +1,6 @@
 /** The verdict's reason: one or two plain-English sentences about what was found and what decided the action. */
-import { neutralScore } from "../contract/evidence.js";
-import type { Band } from "../contract/verdict.js";
+import { neutralScore } from "../contract/evidence/evidence.js";
+import type { Band } from "../contract/verdicts/verdict.js";
 
 const bandWords: Record<Exclude<Band, "not_computed">, string> = {
   definite: "Definitely automated",

@@ -2,11 +2,11 @@
  * Answers questions about a visitor's request, with or without a session. While a project has request scoring off, the answer is that of the verdict
  * read. Otherwise each verdict is computed, because a request's evidence differs from one to the next. Any failure answers fail-open.
  */
-import type { KnownAgent } from "../contract/agents.js";
-import type { ExaminedRequest, VerdictQuestion } from "../contract/judged-request.js";
-import type { ProjectSettings, ScoredState } from "../contract/session.js";
-import { defaultRequestScoring } from "../contract/session.js";
-import type { RequestVerdict, Verdict, VerdictSubject } from "../contract/verdict.js";
+import type { KnownAgent } from "../contract/bots/agents.js";
+import type { ProjectSettings, ScoredState } from "../contract/sessions/session.js";
+import { defaultRequestScoring } from "../contract/sessions/session.js";
+import type { ExaminedRequest, VerdictQuestion } from "../contract/verdicts/judged-request.js";
+import type { RequestVerdict, Verdict, VerdictSubject } from "../contract/verdicts/verdict.js";
 import { knownAgent } from "./known-agent.js";
 import { unansweredReason } from "./reason.js";
 import { decide, failOpenVerdict } from "./resolve.js";
@@ -72,7 +72,11 @@ export class RequestVerdicts {
     }
   }
 
-  #judge(project: ProjectSettings, question: VerdictQuestion): RequestAnswer | Promise<RequestAnswer> {
+  #judge(
+    project: ProjectSettings,
+    question: VerdictQuestion,
+    isSecond = false,
+  ): RequestAnswer | Promise<RequestAnswer> {
     const { sessionToken, request } = question;
     const freshToken = this.#freshToken(project, question);
     if (!(project.requestScoring ?? defaultRequestScoring).enabled) {
@@ -92,6 +96,8 @@ export class RequestVerdicts {
       if (sessionToken !== null && this.#sources.isUnanswered?.(project.id, sessionToken) === true)
         return this.#unanswered(project, question, nowMs);
       const state = sessionToken === null ? null : this.#sources.scoredState(project.id, sessionToken);
+      const later = state !== null || sessionToken === null || isSecond ? null : (this.#sources.later?.() ?? null);
+      if (later !== null) return later.then(() => this.#judge(project, question, true));
       const evidence = this.#sources.examine(project, question, state, freshToken, nowMs);
       const answer =
         evidence instanceof Promise
@@ -121,7 +127,8 @@ export class RequestVerdicts {
     const rules = sources.rulesOf(project);
     const exceptions = sources.exceptionsOf(project);
     const agent = knownAgent({ state, request: evidence, verifiedBot }, sources.agents);
-    const known = { verifiedBot, addresses, exceptions, sessionToken, agent: () => agent };
+    const agentOf = () => agent;
+    const known = { verifiedBot, addresses, exceptions, sessionToken, agent: agentOf };
     const decision = decide({ state, request: evidence, project, rules, context, ...known, nowMs });
     if (decision === null) throw new Error("a request was not judged");
     const { clearanceUse } = decision;
@@ -134,7 +141,8 @@ export class RequestVerdicts {
     const { rule, logged, blocked, isOverBudget } = decision;
     const token = state === null ? null : sessionToken;
     const subject = state?.scored === true ? "session" : "request";
-    const on: DecidedOn = { subject, state, request: evidence, proved: evidence.signedAgent ?? verifiedBot, agent };
+    const proved = evidence.signedAgent ?? verifiedBot;
+    const on: DecidedOn = { subject, state, request: evidence, proved, agent: agentOf };
     sources.onComputed(project, token, context, { verdict: text.verdict, rule, logged, blocked, isOverBudget }, on);
     sources.onAnswer(project, text.verdict, "computed", subject, token, askedWith(context), nowMs);
     const { signedAgent: signer } = evidence;

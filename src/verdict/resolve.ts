@@ -3,17 +3,17 @@
  * the logged-in policy. Pure: time, rules and results of look-ups are arguments.
  */
 import { isStanding, networkMark, networkUse, userAgentHash } from "../challenge/clearance.js";
-import type { KnownAgent } from "../contract/agents.js";
-import type { Clearance } from "../contract/challenge.js";
-import type { DeclaredBot } from "../contract/declared-bots.js";
-import { type LastRequest, neutralScore } from "../contract/evidence.js";
-import type { ExceptionLookup, LetThrough } from "../contract/exceptions.js";
-import type { ExaminedRequest } from "../contract/judged-request.js";
-import type { AddressLookup } from "../contract/network-fact.js";
-import { defaultRequestScoring, type ProjectSettings, type ScoredState } from "../contract/session.js";
-import type { Action, Band, LoggedInPolicy, RequestContext, Verdict } from "../contract/verdict.js";
-import type { VerifiedBot } from "../contract/verified-bots.js";
-import { noUserAgent } from "../contract/visitor-request.js";
+import type { KnownAgent } from "../contract/bots/agents.js";
+import type { DeclaredBot } from "../contract/bots/declared-bots.js";
+import type { VerifiedBot } from "../contract/bots/verified-bots.js";
+import type { ExceptionLookup, LetThrough } from "../contract/configuration/exceptions.js";
+import { type LastRequest, neutralScore } from "../contract/evidence/evidence.js";
+import type { AddressLookup } from "../contract/evidence/network-fact.js";
+import { defaultRequestScoring, type ProjectSettings, type ScoredState } from "../contract/sessions/session.js";
+import type { Clearance } from "../contract/verdicts/challenge.js";
+import type { ExaminedRequest } from "../contract/verdicts/judged-request.js";
+import type { Action, Band, LoggedInPolicy, RequestContext, Verdict } from "../contract/verdicts/verdict.js";
+import { noUserAgent } from "../contract/verdicts/visitor-request.js";
 import { limits } from "../limits.js";
 import { type EvaluatedRule, evaluateRules } from "../rules/evaluate.js";
 import { type RuleFacts, RuleInput, type SearchFacts } from "../rules/input.js";

@@ -2,7 +2,7 @@
  * The paths that a project's request scoring leaves alone (`skip_paths`): webhooks, probes, feeds. Whoever matches is let in unjudged, so a path whose
  * meaning routers disagree on matches nothing. Pure.
  */
-import { rulePath } from "../contract/visitor-request.js";
+import { rulePath } from "../contract/verdicts/visitor-request.js";
 import { limits } from "../limits.js";
 
 /** Says why no path can match a pattern, for the owner; null for one that can. Its length is checked elsewhere. */

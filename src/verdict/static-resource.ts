@@ -1,6 +1,6 @@
 /** Which request paths are static resources: by extension, from a published list. `/.well-known/` never is one. */
 
-import { rulePath } from "../contract/visitor-request.js";
+import { rulePath } from "../contract/verdicts/visitor-request.js";
 import { contextValueMax } from "../limits.js";
 
 /** Lower case, without the dot. */

@@ -1,7 +1,8 @@
 /** What test keys put in the place of what was found out about a visitor. Pure. */
-import type { ProjectSettings, ScoredState } from "../contract/session.js";
-import type { TestOutcome } from "../contract/test-keys.js";
-import type { Band } from "../contract/verdict.js";
+
+import type { TestOutcome } from "../contract/configuration/test-keys.js";
+import type { ProjectSettings, ScoredState } from "../contract/sessions/session.js";
+import type { Band } from "../contract/verdicts/verdict.js";
 import { bandOfSession, type ScoredBand } from "./bands.js";
 
 const scores: Readonly<Record<TestOutcome, (threshold: number) => number>> = {

@@ -1,6 +1,7 @@
 /** Requests that nothing judges and nobody counts: CORS preflights, and the paths that a project skips. Pure. */
-import { preflightNames, type VerdictQuestion } from "../contract/judged-request.js";
-import { defaultRequestScoring, type ProjectSettings } from "../contract/session.js";
+
+import { defaultRequestScoring, type ProjectSettings } from "../contract/sessions/session.js";
+import { preflightNames, type VerdictQuestion } from "../contract/verdicts/judged-request.js";
 import { failOpenVerdict, type NamedRule } from "./resolve.js";
 import { isSkipped } from "./skipped-paths.js";
 import { type VerdictText, verdictTextOf } from "./verdict-text.js";

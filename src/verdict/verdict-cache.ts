@@ -6,8 +6,8 @@
  * `lru-cache` 1.07 times, with 1.4 times the p99. If keys repeat, both take 0.93 to 0.96: above half of the bytes, one in eight entries here has lost
  * its two slots to others. Held by the bench's scenarios `verdict-cached` and `verdict-uncached` (src/docs/decisions/016-shared-verdict-texts.md).
  */
-import { fnv1a, spreadBits } from "../contract/hashes.js";
-import type { RequestContext } from "../contract/verdict.js";
+import { fnv1a, spreadBits } from "../contract/values/hashes.js";
+import type { RequestContext } from "../contract/verdicts/verdict.js";
 import type { VerdictText } from "./verdict-text.js";
 
 /**

@@ -1,15 +1,15 @@
 /** Answers verdict reads: uses the cache, or decides by the stored session, and reports each answer. Any failure answers fail-open. */
 import { clearanceEndMs, isStanding } from "../challenge/clearance.js";
-import { addressProof } from "../contract/address-proof.js";
-import type { KnownAgent } from "../contract/agents.js";
-import type { Clearance } from "../contract/challenge.js";
-import type { ExceptionLookup } from "../contract/exceptions.js";
-import type { ExaminedRequest } from "../contract/judged-request.js";
-import type { VerdictSource } from "../contract/live-verdict.js";
-import type { AddressLookup } from "../contract/network-fact.js";
-import { newScoredState, type ProjectSettings, type ScoredState } from "../contract/session.js";
-import type { RequestContext, Verdict, VerdictSubject } from "../contract/verdict.js";
-import type { VerifiedBot } from "../contract/verified-bots.js";
+import type { KnownAgent } from "../contract/bots/agents.js";
+import type { VerifiedBot } from "../contract/bots/verified-bots.js";
+import type { ExceptionLookup } from "../contract/configuration/exceptions.js";
+import type { AddressLookup } from "../contract/evidence/network-fact.js";
+import { addressProof } from "../contract/sessions/address-proof.js";
+import { newScoredState, type ProjectSettings, type ScoredState } from "../contract/sessions/session.js";
+import type { Clearance } from "../contract/verdicts/challenge.js";
+import type { ExaminedRequest } from "../contract/verdicts/judged-request.js";
+import type { VerdictSource } from "../contract/verdicts/live-verdict.js";
+import type { RequestContext, Verdict, VerdictSubject } from "../contract/verdicts/verdict.js";
 import { limits } from "../limits.js";
 import { bandOfSession } from "./bands.js";
 import { type AgentLists, knownAgent } from "./known-agent.js";
@@ -34,8 +34,8 @@ export interface DecidedOn {
   readonly request: ExaminedRequest | undefined;
   /** The verified bot, or the signed agent. */
   readonly proved: ProvedBot | null;
-  /** Who the visitor is, as answers say it. */
-  readonly agent: KnownAgent | undefined;
+  /** Who the visitor is, as answers say it; asked only where it is counted or a rule reads it. */
+  readonly agent: () => KnownAgent | undefined;
 }
 
 /** What the reader needs from the rest of verdictd; each call is synchronous and cheap. */
@@ -47,6 +47,8 @@ export interface VerdictSources {
   readonly load?: (project: ProjectSettings, token: string) => Promise<void> | null;
   /** Returns null for an unknown session or one of another project. */
   readonly scoredState: (projectId: number, token: string) => ScoredState | null;
+  /** Asked once where `scoredState` found nothing: resolves when it may find the session after all, null if there is none. If absent, there is none. */
+  readonly later?: () => Promise<void> | null;
   /** Whether `load` had no answer for this session, so it is unknown whether it exists. If absent, all sessions are available. */
   readonly isUnanswered?: (projectId: number, token: string) => boolean;
   /** Returns the session's current `stateStamp`; 0 for one that is gone. Called for cached answers of projects where it can matter. */
@@ -137,8 +139,8 @@ export class VerdictReader {
   }
 
   /**
-   * Returns the verdict of a session, null for none; a promise if a clearance is used from a further network. Never throws and never rejects: an error
-   * answers the fail-open body.
+   * Returns the verdict of a session, null for none; a promise if a clearance is used from a further network, or the session has to be looked for again.
+   * Never throws and never rejects: an error answers the fail-open body.
    */
   answer(project: ProjectSettings, token: string | null, asked: AskedContext): VerdictText | Promise<VerdictText> {
     const nowMs = this.#sources.now();
@@ -155,6 +157,7 @@ export class VerdictReader {
     token: string | null,
     asked: AskedContext,
     nowMs: number,
+    isSecond = false,
   ): VerdictText | Promise<VerdictText> {
     if (token === null) return this.#failedOpen(project, token, asked, nowMs);
     const sources = this.#sources;
@@ -166,7 +169,12 @@ export class VerdictReader {
     }
     const known = sources.scoredState(project.id, token);
     const state = known === null && project.testOutcome !== undefined ? newScoredState(nowMs) : known;
-    if (state === null) return this.#failedOpen(project, token, asked, nowMs);
+    if (state === null) {
+      const later = isSecond ? null : (sources.later?.() ?? null);
+      if (later === null) return this.#failedOpen(project, token, asked, nowMs);
+      const again = later.then(() => this.#answer(project, token, asked, nowMs, true));
+      return this.#orFailedOpen(again, project, token, asked, nowMs);
+    }
     return this.#decide(project, token, asked, state, nowMs);
   }
 
@@ -187,23 +195,33 @@ export class VerdictReader {
     const decision = decide({ state, project, rules, context, ...known, nowMs });
     if (decision === null) return this.#failedOpen(project, token, asked, nowMs);
     if (decision.clearanceUse !== undefined && sources.useClearance !== undefined) {
-      return sources
+      const used = sources
         .useClearance(project, token, decision.clearanceUse)
-        .then((clearance) => this.#decide(project, token, asked, { ...state, clearance }, nowMs))
-        .catch((error: unknown) => {
-          sources.onFailure(error);
-          return this.#failedOpen(project, token, asked, nowMs);
-        });
+        .then((clearance) => this.#decide(project, token, asked, { ...state, clearance }, nowMs));
+      return this.#orFailedOpen(used, project, token, asked, nowMs);
     }
     const text = this.#texts.of(decision.verdict);
     const { rule, logged, blocked, isOverBudget } = decision;
-    const on: DecidedOn = { subject: "session", state, request: undefined, proved: verifiedBot, agent: agent() };
+    const on: DecidedOn = { subject: "session", state, request: undefined, proved: verifiedBot, agent };
     sources.onComputed(project, token, context, { verdict: text.verdict, rule, logged, blocked, isOverBudget }, on);
     sources.onAnswer(project, text.verdict, "computed", "session", token, asked, nowMs);
     if (this.#ttlMs > 0) {
       this.#remember(keyOf(project, token, asked.sent), text, state, project, nowMs, endOf(decision));
     }
     return text;
+  }
+
+  #orFailedOpen(
+    answer: Promise<VerdictText>,
+    project: ProjectSettings,
+    token: string,
+    asked: AskedContext,
+    nowMs: number,
+  ): Promise<VerdictText> {
+    return answer.catch((error: unknown) => {
+      this.#sources.onFailure(error);
+      return this.#failedOpen(project, token, asked, nowMs);
+    });
   }
 
   #failedOpen(project: ProjectSettings, token: string | null, asked: AskedContext, nowMs: number): VerdictText {

@@ -2,9 +2,9 @@
  * What a verdict says, and its wording. The same combinations of band, score, detections and rule occur again and again, so `VerdictTexts` keeps the
  * words and the JSON text of recent ones. Pure.
  */
-import type { BotCategory } from "../contract/bot-categories.js";
-import { fnv1a, spreadBits } from "../contract/hashes.js";
-import type { Action, Band, Verdict } from "../contract/verdict.js";
+import type { BotCategory } from "../contract/bots/bot-categories.js";
+import { fnv1a, spreadBits } from "../contract/values/hashes.js";
+import type { Action, Band, Verdict } from "../contract/verdicts/verdict.js";
 import { verdictReason } from "./reason.js";
 
 /** A visitor's proven identity: a bot by its address, or an agent by its signature. */

@@ -10,9 +10,9 @@ import {
   isCatalogueFault,
   isLine,
   isRecord,
-} from "../contract/catalogue-file.js";
-import { verifiedBotCategories } from "../contract/verdict.js";
-import { matchMethods, type VerifiedBotCatalogue, type VerifiedBotEntry } from "../contract/verified-bots.js";
+} from "../contract/bots/catalogue-file.js";
+import { matchMethods, type VerifiedBotCatalogue, type VerifiedBotEntry } from "../contract/bots/verified-bots.js";
+import { verifiedBotCategories } from "../contract/verdicts/verdict.js";
 import { limits } from "../limits.js";
 import { isCidrFault, parseCidr } from "../net/cidr.js";
 import { specialRange } from "../net/special-ranges.js";

@@ -1,7 +1,7 @@
 /** Merges and loads catalogues of verified bots. All are checked ones: `catalogue-check.ts` is no part of serving. */
 import { readAsset } from "../assets.js";
-import { type CatalogueFault, fault } from "../contract/catalogue-file.js";
-import type { VerifiedBotCatalogue, VerifiedBotEntry } from "../contract/verified-bots.js";
+import { type CatalogueFault, fault } from "../contract/bots/catalogue-file.js";
+import type { VerifiedBotCatalogue, VerifiedBotEntry } from "../contract/bots/verified-bots.js";
 import { limits } from "../limits.js";
 import { type Cidr, isCidrFault, parseCidr } from "../net/cidr.js";
 // Only for the compiler, which then copies the file beside the compiled module; it is read below, when it is asked for.

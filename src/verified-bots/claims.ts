@@ -3,7 +3,7 @@
  * Runs at each session's first contact, so all tokens are looked for in one pass over the text.
  */
 import { readAsset } from "../assets.js";
-import type { VerifiedBotCategory } from "../contract/verdict.js";
+import type { VerifiedBotCategory } from "../contract/verdicts/verdict.js";
 import { createTokenFinder } from "./token-finder.js";
 // Only for the compiler, which then copies the file beside the compiled module.
 import type claimsFile from "./ua-claims.json";

@@ -13,7 +13,7 @@ const charactersMax = 65_000;
 /** The indexes of the tokens that the text contains, in ascending order. Throws for tokens that are not printable ASCII or too long in sum. */
 export function createTokenFinder(tokens: readonly string[]): (text: string) => readonly number[] {
   const { classOf, width, next, ends } = automatonOf(tokens);
-  const isEnd = Uint8Array.from(ends, (found) => (found.length > 0 ? 1 : 0));
+  const isEnd = Uint8Array.from(ends, (found) => (found === undefined ? 0 : 1));
   const none: readonly number[] = Object.freeze([]);
 
   return (text) => {
@@ -37,7 +37,7 @@ export function createTokenFinder(tokens: readonly string[]): (text: string) => 
  */
 export function createLongestTokenFinder(tokens: readonly string[]): (text: string, lengthMax: number) => number {
   const { classOf, width, next, ends } = automatonOf(tokens);
-  const isEnd = Uint8Array.from(ends, (found) => (found.length > 0 ? 1 : 0));
+  const isEnd = Uint8Array.from(ends, (found) => (found === undefined ? 0 : 1));
   /** Whether the first of two tokens goes before the other one; -1 is none. */
   const isBetter = (one: number, other: number): boolean => {
     if (other < 0) return true;
@@ -79,28 +79,55 @@ interface Automaton {
   /** Number of classes: the row of a state in `next`. */
   readonly width: number;
   readonly next: Uint16Array;
-  /** Tokens that end in each state. */
-  readonly ends: readonly (readonly number[])[];
+  /** Tokens that end in each state; undefined: none. */
+  readonly ends: readonly (readonly number[] | undefined)[];
 }
 
 function automatonOf(tokens: readonly string[]): Automaton {
   const { classOf, width } = alphabetOf(tokens);
-  const states = 1 + tokens.reduce((sum, token) => sum + token.length, 0);
-  if (states > charactersMax) throw new Error(`tokens of ${states} characters are too many`);
-  const next = new Uint16Array(states * width);
-  const ends: number[][] = Array.from({ length: states }, () => []);
-  let used = 1;
+  const tree = treeOf(tokens, classOf);
+  const next = new Uint16Array(tree.states * width);
+  fillRows(next, width, tree);
+  return { classOf, width, next, ends: tree.ends };
+}
+
+/** The tree of tokens, one state for each of their beginnings; state 0 is the root. Lists of states are linked, 0 at their ends. */
+interface TokenTree {
+  readonly states: number;
+  readonly firstChild: Uint16Array;
+  readonly nextSibling: Uint16Array;
+  /** Class of the character that leads to a state. */
+  readonly letter: Uint8Array;
+  readonly ends: (readonly number[] | undefined)[];
+}
+
+function treeOf(tokens: readonly string[], classOf: Uint8Array): TokenTree {
+  const statesMax = 1 + tokens.reduce((sum, token) => sum + token.length, 0);
+  if (statesMax > charactersMax) throw new Error(`tokens of ${statesMax} characters are too many`);
+  const firstChild = new Uint16Array(statesMax);
+  const nextSibling = new Uint16Array(statesMax);
+  const letter = new Uint8Array(statesMax);
+  const ends: (number[] | undefined)[] = [undefined];
   for (const [index, token] of tokens.entries()) {
     let state = 0;
     for (let at = 0; at < token.length; at++) {
-      const edge = state * width + classOf[token.charCodeAt(at)]!;
-      if (next[edge] === 0) next[edge] = used++;
-      state = next[edge]!;
+      const wanted = classOf[token.charCodeAt(at)]!;
+      let child = firstChild[state]!;
+      while (child !== 0 && letter[child] !== wanted) child = nextSibling[child]!;
+      if (child === 0) {
+        child = ends.length;
+        ends.push(undefined);
+        letter[child] = wanted;
+        nextSibling[child] = firstChild[state]!;
+        firstChild[state] = child;
+      }
+      state = child;
     }
-    ends[state]!.push(index);
+    const own = ends[state];
+    if (own === undefined) ends[state] = [index];
+    else own.push(index);
   }
-  fillFallbacks(next, ends, width, used);
-  return { classOf, width, next: next.slice(0, used * width), ends: ends.slice(0, used) };
+  return { states: ends.length, firstChild, nextSibling, letter, ends };
 }
 
 /** A class for each ASCII character that occurs in a token, the same for both cases; 0 for all others. */
@@ -109,10 +136,10 @@ function alphabetOf(tokens: readonly string[]): { classOf: Uint8Array; width: nu
   let width = 1;
   for (const token of tokens) {
     if (!/^[ -~]+$/.test(token)) throw new Error(`a token must be printable ASCII: ${JSON.stringify(token)}`);
-    for (const letter of token.toLowerCase()) {
-      const code = letter.charCodeAt(0);
-      if (classOf[code] !== 0) continue;
-      classOf[code] = width;
+    for (let at = 0; at < token.length; at++) {
+      if (classOf[token.charCodeAt(at)] !== 0) continue;
+      const letter = token.charAt(at);
+      classOf[letter.toLowerCase().charCodeAt(0)] = width;
       classOf[letter.toUpperCase().charCodeAt(0)] = width;
       width++;
     }
@@ -120,21 +147,30 @@ function alphabetOf(tokens: readonly string[]): { classOf: Uint8Array; width: nu
   return { classOf, width };
 }
 
-/** Turns the tree of tokens into an automaton: where the tree has no edge, go on from the longest suffix that it has. */
-function fillFallbacks(next: Uint16Array, ends: number[][], width: number, used: number): void {
-  const fallback = new Int32Array(used);
-  const order: number[] = [0];
+/**
+ * Turns the tree into an automaton: where it has no edge, a state goes on from its longest suffix that the tree has. So its row is that of this
+ * suffix, which lies nearer to the root and is done, with the edges of its own.
+ */
+function fillRows(
+  next: Uint16Array,
+  width: number,
+  { states, firstChild, nextSibling, letter, ends }: TokenTree,
+): void {
+  const fallback = new Uint16Array(states);
+  const order = new Uint16Array(states);
+  let known = 1;
   for (const state of order) {
-    for (let letter = 0; letter < width; letter++) {
-      const edge = state * width + letter;
-      const child = next[edge]!;
-      const detour = state === 0 ? 0 : next[fallback[state]! * width + letter]!;
-      if (child === 0) next[edge] = detour;
-      else {
-        fallback[child] = detour;
-        ends[child]!.push(...ends[detour]!);
-        order.push(child);
-      }
+    const row = state * width;
+    const below = fallback[state]! * width;
+    if (state !== 0) next.copyWithin(row, below, below + width);
+    for (let child = firstChild[state]!; child !== 0; child = nextSibling[child]!) {
+      const edge = row + letter[child]!;
+      const detour = next[edge]!;
+      fallback[child] = detour;
+      const alsoEnding = ends[detour];
+      if (alsoEnding !== undefined) ends[child] = [...(ends[child] ?? []), ...alsoEnding];
+      order[known++] = child;
+      next[edge] = child;
     }
   }
 }

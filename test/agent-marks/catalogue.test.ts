@@ -2,9 +2,14 @@
 import { randomBytes } from "node:crypto";
 import t from "tap";
 import { createAgentMarks } from "../../src/agent-marks/agent-marks.js";
-import { checkAgentMarks, shippedAgentMarks } from "../../src/agent-marks/catalogue.js";
-import { agentMarkText } from "../../src/contract/agent-marks.js";
-import { isCatalogueFault } from "../../src/contract/catalogue-file.js";
+import {
+  checkAgentMarks,
+  mergeAgentMarks,
+  retiredAgentMarksFault,
+  shippedAgentMarks,
+} from "../../src/agent-marks/catalogue.js";
+import { type AgentMarkCatalogue, agentMarkText } from "../../src/contract/bots/agent-marks.js";
+import { isCatalogueFault } from "../../src/contract/bots/catalogue-file.js";
 import { limits } from "../../src/limits.js";
 
 const good = {
@@ -23,6 +28,7 @@ function faultOf(value: unknown): { at: string; message: string } {
 
 t.test("the shipped list is sound: each mark has a source and a date, and names one agent", async (t) => {
   const { entries } = shippedAgentMarks();
+  t.strictSame(checkAgentMarks(shippedAgentMarks()), shippedAgentMarks(), "serving does not check it again");
   t.ok(entries.length >= 30 && entries.length <= limits.agentMarkEntriesMax);
   t.strictSame(
     entries.filter(({ source }) => !/^https:\/\/.*\d{4}-\d\d-\d\d$/.test(source)),
@@ -50,10 +56,29 @@ t.test("of several marks the first that the list knows names the agent, and none
     t.equal(marks.of(each), undefined);
 });
 
-t.test("unknown keys are ignored, exact repeats dropped, an empty list is fine", async (t) => {
-  const entries = [{ ...good, note: 1 }, good];
+t.test("unknown keys are ignored, repeats refused, an empty list is fine", async (t) => {
+  const entries = [{ ...good, note: 1 }];
   t.strictSame(checkAgentMarks({ version: "1", entries, source: "x" }), { version: "1", entries: [good] });
+  t.strictSame(faultOf({ version: "1", entries: [good, good] }), {
+    at: "entries[1].value",
+    message: 'entries[1].value "example-agent-*" is that of entries[0] too',
+  });
   t.strictSame(checkAgentMarks({ version: "1", entries: [] }), { version: "1", entries: [] });
+});
+
+t.test("what is added wins over what there was; marks that went out name after those in the list", async (t) => {
+  const list = (...entries: object[]) => checkAgentMarks({ version: "1", entries }) as AgentMarkCatalogue;
+  const other = { ...good, value: "other-agent" };
+  const renamed = { ...good, name: "Renamed" };
+  t.strictSame(mergeAgentMarks(list(good, other), list(renamed)).entries, [other, renamed]);
+  const gone = { name: "Gone", category: "ai_agent", kind: "element", value: "gone-agent" } as const;
+  const marks = createAgentMarks(list(renamed), [gone, { ...gone, name: "Example agent", value: good.value }]);
+  t.match(marks.of("element:gone-agent,element:example-agent-*"), { name: "Gone", certainty: "marked" });
+  t.match(marks.of("element:example-agent-*"), { name: "Renamed" });
+  t.equal(retiredAgentMarksFault([gone]), null);
+  for (const bad of [{}, [{ ...gone, kind: "id" }], [1], Array(limits.agentMarksRetiredMax + 1).fill(gone)]) {
+    t.type(retiredAgentMarksFault(bad), "string");
+  }
 });
 
 t.test("one bad entry refuses the whole list and says which", async (t) => {
@@ -99,6 +124,17 @@ t.test("one bad entry refuses the whole list and says which", async (t) => {
     ["event", "keyd*"],
   ]) {
     t.equal(faultOf({ version: "1", entries: [{ ...good, kind, value }] }).at, "entries[0].value", `${kind} ${value}`);
+  }
+  for (const [vain, at] of [
+    [{ value: "#example-agent" }, "value"],
+    [{ kind: "stylesheet", value: "#example-agent" }, "value"],
+    [{ value: "[id=example]" }, "value"],
+    [{ kind: "global", value: "window.__example" }, "value"],
+    [{ name: "Unknown Agent" }, "name"],
+  ] as const) {
+    const list = { version: "1", entries: [{ ...good, ...vain }] };
+    t.equal(faultOf(list).at, `entries[0].${at}`, JSON.stringify(vain));
+    t.notOk(isCatalogueFault(checkAgentMarks(list, "stored")), "a store may hold it from before");
   }
   t.equal(faultOf({ version: "1", entries: [good, { ...good, name: "Another" }] }).at, "entries[1].value");
   t.equal(faultOf({ version: "1", entries: [null] }).at, "entries[0]");

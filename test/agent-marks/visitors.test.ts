@@ -1,9 +1,17 @@
 /** Who a visitor is, on a server: by its signature, address, user agent or marks, in each answer, in rules and in searches. */
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
+import { join } from "node:path";
 import t from "tap";
+import { createAgentMarks } from "../../src/agent-marks/agent-marks.js";
 import { ruleRecipes } from "../../src/console/rule-recipes.js";
+import type { AgentMarkCatalogue } from "../../src/contract/bots/agent-marks.js";
+import { AgentMarkCatalogues } from "../../src/control-plane/lists/agent-mark-catalogue.js";
+import { limits } from "../../src/limits.js";
+import { openStore } from "../../src/store/open-store.js";
+
 import { askingProject, navigation } from "../requests/asking.js";
 import { browserHeaders, event } from "../support/batches.js";
+import { command } from "../support/process.js";
 import { firstTenant, startServer } from "../support/server.js";
 
 const server = await startServer(t, ["--trusted-proxies", "127.0.0.1", "--verdict-ttl", "0"]);
@@ -12,6 +20,10 @@ type Project = Awaited<ReturnType<typeof askingProject>>;
 const fresh = () => askingProject(server, tenant);
 const claude = { name: "Claude in Chrome", category: "ai_agent", certainty: "marked" };
 const mark = "element:claude-phantom-cursor*";
+
+/** Addresses of operators, by the shipped catalogue. */
+const openAi = "132.196.86.4";
+const google = "192.178.16.9";
 
 let sessions = 0;
 
@@ -37,8 +49,9 @@ async function judged(
   sessionToken: string | null,
   headers: readonly (readonly [string, string])[] = navigation,
   path = "/",
+  ip = "203.0.113.7",
 ) {
-  const body = { session_token: sessionToken, request: { method: "GET", path, ip: "203.0.113.7", headers } };
+  const body = { session_token: sessionToken, request: { method: "GET", path, ip, headers } };
   const { json } = await server.ask("POST", "/v1/verdict", {
     headers: { "X-Service-Private-Key": project.privateKey },
     body,
@@ -117,6 +130,75 @@ t.test("the surest of what is known counts: a user agent before a mark; a spoofe
   t.notOk("agent" in spoofed);
 });
 
+t.test(
+  "of a verified operator's bots the user agent says which: rules, exceptions and the catalogue know it by that name",
+  async (t) => {
+    const project = await fresh();
+    await project.enable();
+    const named = (userAgent: string, ip: string, asking = project) =>
+      judged(
+        asking,
+        null,
+        [
+          ["Host", "shop.example"],
+          ["User-Agent", userAgent],
+        ],
+        "/",
+        ip,
+      );
+    const gptBot = "Mozilla/5.0 AppleWebKit/537.36 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
+    const chatGpt = "Mozilla/5.0 AppleWebKit/537.36 (compatible; ChatGPT-User/1.0; +https://openai.com/bot)";
+    const verified = { name: "GPTBot", category: "ai_crawler", certainty: "verified" };
+    t.strictSame((await named(gptBot, openAi)).agent, verified);
+    t.notOk("agent" in (await named(gptBot, "203.0.113.7")), "spoofed");
+    t.strictSame((await named(chatGpt, openAi)).agent, { ...verified, name: "ChatGPT-User", category: "ai_assistant" });
+    t.strictSame((await named(chatGpt, "203.0.113.7")).agent, {
+      name: "ChatGPT-User",
+      category: "ai_assistant",
+      certainty: "declared",
+    });
+    t.strictSame((await named(visitor["User-Agent"]!, openAi)).agent, { ...verified, name: "OpenAI" });
+    t.strictSame((await named(chatGpt, google)).agent, { name: "Google", category: "search", certainty: "verified" });
+
+    const token = await session(project, undefined, { "user-agent": chatGpt, "x-forwarded-for": google });
+    const { json } = await server.ask("GET", sessionAt(project, token), { token: tenant.token });
+    t.strictSame(json.agent.evidence, [
+      "address or host name of Google",
+      `user agent: ${chatGpt}, which names ChatGPT-User of OpenAI`,
+    ]);
+
+    const rows: { name: string; certainties: string[] }[] = (await server.ask("GET", "/v1/agents", {})).json.data;
+    const certainties = (name: string) => rows.find((row) => row.name === name)?.certainties;
+    t.strictSame(certainties("GPTBot"), ["verified"]);
+    t.strictSame(certainties("ChatGPT-User"), ["verified", "declared"]);
+    t.strictSame(certainties("OpenAI"), ["verified"]);
+    t.strictSame(certainties("Nova Act"), ["verified", "declared", "marked"]);
+    t.strictSame(certainties("ChatGPT agent"), ["signed", "verified", "declared"]);
+    const spelled = rows.map(({ name }) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, ""));
+    t.equal(new Set(spelled).size, spelled.length, "one product, one spelling");
+
+    const warningOf = async (agent: string) => {
+      const { json: made } = await server.ask("POST", `/v1/projects/${project.id}/exceptions`, {
+        token: tenant.token,
+        body: { subject: { agent }, note: "let in", expires_at: new Date(Date.now() + 3_600_000).toISOString() },
+      });
+      return made.warning;
+    };
+    t.match(await warningOf("ChatGPT-User"), /Anybody can take this name/);
+    t.equal(await warningOf("GPTBot"), undefined, "a false one is found out");
+    t.equal(await warningOf("OpenAI"), undefined);
+    await project.rule('agent == "GPTBot"', "block");
+    await project.control("PUT", "/scoring/settings", { allow_verified: false });
+    t.equal((await named(gptBot, openAi)).action, "allow", "by the exceptions");
+    const other = await fresh();
+    await other.enable();
+    await other.control("PUT", "/scoring/settings", { allow_verified: false });
+    await other.rule('agent == "GPTBot" AND agent_certainty == "verified" AND verified_bot', "block");
+    t.equal((await named(gptBot, openAi, other)).action, "block");
+    t.equal((await named(chatGpt, openAi, other)).action, "allow");
+  },
+);
+
 t.test("while request scoring is off no answer names an agent, though rules know the session's", async (t) => {
   const project = await fresh();
   const token = await session(project, [mark]);
@@ -194,6 +276,7 @@ t.test("an unknown agent is named by how it acts; a mark names it better", async
   const ask = async (each: string) => (await server.ask("GET", sessionAt(project, each), { token: tenant.token })).json;
   const shown = await ask(token);
   t.strictSame(shown.agent, { ...unknown, evidence: ["activation-without-input", "two-tabs-focused"] });
+  t.notOk("decided_by" in shown.detections[0] || "decidedBy" in shown.detections[0], "the detections stay as they are");
   const once = await session(project, undefined, {}, { lone_activations: 2, eval_length: 33 });
   t.notOk("agent" in (await judged(project, once)), "one sign is not enough");
   t.equal(shown.score, (await ask(once)).score, "no score is lower for it");
@@ -211,7 +294,7 @@ t.test("the console's recipe lets marked and unknown agents read, not buy", asyn
   await project.enable();
   await project.rule(expression, action);
   const marked = await session(project, [mark]);
-  const unknown = await session(project, undefined, {}, { lone_activations: 2, shared_focus: 2 });
+  const unknown = await session(project, undefined, {}, { lone_activations: 2, shared_focus: 2, eval_length: 33 });
   const person = await session(project, undefined);
   for (const [token, atCheckout] of [
     [marked, "block"],
@@ -221,4 +304,83 @@ t.test("the console's recipe lets marked and unknown agents read, not buy", asyn
     t.equal((await judged(project, token, navigation, "/shop")).action, "allow");
     t.equal((await judged(project, token, navigation, "/checkout/pay")).action, atCheckout);
   }
+});
+
+t.test("a session keeps the agent that it was known by, whatever becomes of the list", async (t) => {
+  const project = await fresh();
+  const token = await session(project, [mark]);
+  const agent = async (each = token) =>
+    (await server.ask("GET", sessionAt(project, each), { token: tenant.token })).json.agent?.name;
+  const { entries } = await server.command("agent-marks", "list");
+  const mine = { ...entries[0], name: "Mine", kind: "global", value: "__mine" };
+  const files = {
+    mine: [mine],
+    edited: entries.map((each: { value: string }) => ({ ...each, value: each.value.replace("cursor*", "cursor") })),
+    none: [],
+    other: [{ ...mine, name: "Other", value: "__other" }],
+  };
+  const dir = t.testdir(
+    Object.fromEntries(
+      Object.entries(files).map(([name, list]) => [name, JSON.stringify({ version: name, entries: list })]),
+    ),
+  );
+  const take = (name: string, ...flags: string[]) => server.command("agent-marks", "import", join(dir, name), ...flags);
+
+  t.match(await take("edited"), { version: "edited", added: 1, removed: 1 });
+  t.equal(await agent(), claude.name, "the pattern was edited");
+  t.match(await take("mine"), { count: 1, added: 1, removed: entries.length });
+  t.equal(await agent(), claude.name, "the list has another product alone");
+  const marked = await session(project, ["global:__mine"]);
+  t.match(await take("other", "--merge"), { version: "other", count: 2, added: 1, removed: 0 });
+  t.strictSame([await agent(), await agent(marked)], [claude.name, "Mine"]);
+  t.match(await server.command("check"), { ok: true });
+
+  const refused = await command(["agent-marks", "import", join(dir, "none"), ...server.where]);
+  t.equal(refused.code, 1);
+  t.match(refused.stderr, /has no entries.*--allow-empty/);
+  t.match(await take("none", "--allow-empty"), { count: 0, removed: 2 });
+  t.strictSame([await agent(), await agent(marked)], [claude.name, "Mine"]);
+  t.match(await server.command("agent-marks", "reset"), { count: entries.length, added: entries.length, removed: 0 });
+  t.match(await server.command("agent-marks", "list"), { source: "shipped", entries });
+  t.strictSame([await agent(), await agent(marked)], [claude.name, "Mine"]);
+
+  const { stdout } = await command(["agent-marks", "import", join(dir, "mine"), "--forget", ...server.where]);
+  t.match(stdout, /removed: 38\n.*sessions that were known by it have lost their agent/);
+  t.strictSame([await agent(), await agent(marked)], [undefined, "Mine"], "a mark that named people can be forgotten");
+  await server.command("agent-marks", "reset");
+  t.equal(await agent(), claude.name);
+  t.match(await server.command("check"), { ok: true });
+});
+
+t.test("lists that were imported by earlier builds have retired the shipped one", async (t) => {
+  const store = openStore(t.testdir());
+  t.teardown(() => store.close());
+  const agent = () => {
+    const lists = new AgentMarkCatalogues(store);
+    return createAgentMarks(lists.read(), lists.retired()).of(mark)?.name;
+  };
+  t.equal(agent(), claude.name);
+  store.agentMarks.putSync("catalogue", { version: "1", entries: [] });
+  t.equal(agent(), claude.name);
+  const many = (from: number): AgentMarkCatalogue => ({
+    version: "1",
+    entries: Array.from({ length: 200 }, (_, index) => ({
+      name: "Many",
+      operator: "Many",
+      category: "ai_agent",
+      kind: "global",
+      value: `__many_${from + index}`,
+      source: "https://example.com",
+    })),
+  });
+  const lists = new AgentMarkCatalogues(store);
+  for (const from of [0, 200, 400, 600]) await lists.take(many(from), { isMerged: false, isForgetting: false });
+  t.equal(lists.retired().length, limits.agentMarksRetiredMax);
+  t.equal(lists.retired()[0]?.value, "__many_400", "the oldest go first");
+  t.type(await lists.take(many(1), { isMerged: true, isForgetting: false }), "object");
+  t.match(
+    await lists.take(many(1000), { isMerged: true, isForgetting: false }),
+    { at: "entries" },
+    "too many together",
+  );
 });

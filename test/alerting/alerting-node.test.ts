@@ -1,6 +1,7 @@
 /** The whole way from judged requests to a receiver, on a clock of the test's own: incidents stored, alerts fired, deliveries sent and repeated. */
 import { createHmac } from "node:crypto";
 import t, { type Test } from "tap";
+import { type PastMatches, testAlert } from "../../src/alerting/alert-test.js";
 import { AlertingNode } from "../../src/alerting/alerting-node.js";
 import { deliveriesOf } from "../../src/alerting/alerting-rows.js";
 import { Alerts } from "../../src/alerting/alerts.js";
@@ -8,11 +9,11 @@ import { Channels } from "../../src/alerting/channels.js";
 import { IncidentLog } from "../../src/alerting/incident-log.js";
 import type { ThreadReport } from "../../src/alerting/node-report.js";
 import { AlertSender } from "../../src/alerting/sender.js";
-import type { Delivery } from "../../src/contract/alerts.js";
-import { minuteMs } from "../../src/contract/durations.js";
-import type { IncidentAnswer } from "../../src/contract/incidents.js";
-import { Accounts } from "../../src/control-plane/accounts.js";
-import { Projects } from "../../src/control-plane/projects.js";
+import type { Delivery } from "../../src/contract/incidents/alerts.js";
+import type { IncidentAnswer } from "../../src/contract/incidents/incidents.js";
+import { minuteMs } from "../../src/contract/values/durations.js";
+import { Accounts } from "../../src/control-plane/accounts/accounts.js";
+import { Projects } from "../../src/control-plane/accounts/projects.js";
 import { openStore } from "../../src/store/open-store.js";
 import { good } from "../http/service.js";
 import { programRequest } from "../incidents/synthetic-traffic.js";
@@ -54,7 +55,8 @@ async function startNode(t: Test) {
         onDelivery: () => {},
       },
       onFailure: (error) => faults.push(error),
-      linkOf: (id) => `https://bots.example.com/console#/overview?project=${id}`,
+      linkOf: (id, counted) =>
+        `https://bots.example.com/console#/overview?${new URLSearchParams({ project: String(id), ...counted })}`,
       ownReport: () => nothing,
     });
   let node = newNode();
@@ -157,6 +159,17 @@ t.test(
   },
 );
 
+t.test("a channel to a name that leads to this machine is not stored", async (t) => {
+  const { store, project } = await startNode(t);
+  const channels = new Channels(store, Date.now, false);
+  const made = await channels.create(project, { kind: "webhook", url: "https://localhost/x" });
+  t.match(made, { message: /^the URL is at a private or loopback address/ });
+  const allowing = new Channels(store, Date.now, true);
+  const unknown = await allowing.create(project, { kind: "webhook", url: "http://no-such-host.invalid/x" });
+  t.match(unknown, { message: /no address is known of.*must begin with https/ }, "http may be for a public address");
+  t.same(channels.list(project.id), []);
+});
+
 t.test("a muted incident, and a new one of the same values, alert nobody", async (t) => {
   const node = await startNode(t);
   const { project, alerts, channels, incidents } = node;
@@ -189,7 +202,11 @@ t.test("an alert with a count fires at the end of the minute, and once in ten mi
   t.same(node.happened, []);
   await node.minutes(1, matches(4));
   await hook.until(1);
-  t.match(JSON.parse(hook.received[0]!.body), { count: 12, expression: when.expression });
+  const told = JSON.parse(hook.received[0]!.body);
+  t.match(told, { count: 12, expression: when.expression });
+  const link = Object.fromEntries(new URLSearchParams(told.link.split("?")[1]));
+  t.match(link, { q: when.expression, of: "requests", to: told.at }, "leads to what was counted");
+  t.ok(Date.parse(link["to"]!) - Date.parse(link["from"]!) >= 3 * minuteMs);
   await node.minutes(9, matches(4));
   t.equal(node.happened.length, 1);
   await node.minutes(1, matches(4));
@@ -269,4 +286,20 @@ t.test("a disk that is full delays an incident and its alert, and loses neither"
   t.same(node.happened, ["began", "alert Attack"]);
   t.match(good(incidents.page(project.id, true, 50, null)).rows, [{ count: 480 }]);
   await hook.until(1);
+});
+
+t.test("a draft's past is told of up to a hundred times, the earliest ones, and whether there were more", async (t) => {
+  const told = (count: number) => {
+    const pastMatches: PastMatches = async (_project, _when, _range, onMatch) => {
+      for (let each = 0; each < count; each++) onMatch(startMs + each * 10 * minuteMs, 1);
+      return { evaluated: count };
+    };
+    const range = { fromMs: startMs, untilMs: startMs + 1000 * 10 * minuteMs };
+    const when = { expression: "score < 30", count: 1, minutes: 1 };
+    return testAlert({ store: null as never, pastMatches }, null as never, when, range, null as never);
+  };
+  const all = await told(100);
+  t.match(all, { isCut: false, evaluated: 100 });
+  t.equal(all!.timesMs.length, 100);
+  t.same(await told(101), { ...all, isCut: true, evaluated: 101 });
 });

@@ -1,4 +1,5 @@
 /** Nodes of a cluster: an attack that is spread over them is one incident, of which one node tells, and another one goes on. */
+import { join } from "node:path";
 import t from "tap";
 import { AlertingNode } from "../../src/alerting/alerting-node.js";
 import { deliveriesOf } from "../../src/alerting/alerting-rows.js";
@@ -7,9 +8,9 @@ import { Channels } from "../../src/alerting/channels.js";
 import { IncidentLog } from "../../src/alerting/incident-log.js";
 import { NodeReport, packReport, type ThreadReport, unpackReport } from "../../src/alerting/node-report.js";
 import { AlertSender } from "../../src/alerting/sender.js";
-import { minuteMs } from "../../src/contract/durations.js";
-import { Accounts } from "../../src/control-plane/accounts.js";
-import { Projects } from "../../src/control-plane/projects.js";
+import { minuteMs } from "../../src/contract/values/durations.js";
+import { Accounts } from "../../src/control-plane/accounts/accounts.js";
+import { Projects } from "../../src/control-plane/accounts/projects.js";
 import { limits } from "../../src/limits.js";
 import { openStore } from "../../src/store/open-store.js";
 import type { Store } from "../../src/store/store.js";
@@ -19,17 +20,21 @@ import { waitUntil } from "../support/wait-until.js";
 import { startReceiver } from "./receiver.js";
 
 t.test(
-  "two nodes see one attack, one of them stores and tells it, and the other goes on when that one stops",
+  "two nodes see one attack, one of them stores and tells it, the other goes on when that one stops, and one that joins goes on, too",
   async (t) => {
-    const shared = openStore(t.testdir());
+    const folders = t.testdir({ shared: {}, one: {}, two: {}, three: {} });
+    const shared = openStore(join(folders, "shared"));
     // Six seconds after a minute: it is over for good.
     let nowMs = Date.UTC(2026, 10, 2, 12) + 6000;
     const now = (): number => nowMs;
     const reports = new Map<number, Map<string, Buffer>>();
     let told = 0;
     const lease = { holder: "", untilMs: 0 };
+    // Each node keeps the hours behind its baselines itself.
+    const own = new Map<string, Store>();
     const viewOf = (name: string): Store => ({
       ...shared,
+      baselines: own.get(name)!.baselines,
       nodeReports: {
         put: async (minute, report) => {
           const of = reports.get(minute) ?? new Map<string, Buffer>();
@@ -57,6 +62,7 @@ t.test(
       faults.push(error);
     };
     const newNode = (name: string) => {
+      own.set(name, openStore(join(folders, name)));
       const store = viewOf(name);
       const alerts = new Alerts(store, now);
       const sender = new AlertSender({ store, now, arePrivateAllowed: true, onFailure, onSettled: () => {} });
@@ -84,7 +90,7 @@ t.test(
         await node.close();
         await sender.drain();
       }
-      await shared.close();
+      for (const store of [shared, ...own.values()]) await store.close();
     });
     const hook = await startReceiver(t);
     const channel = good(await new Channels(shared, now, true).create(project, { kind: "webhook", url: hook.url }));
@@ -137,8 +143,24 @@ t.test(
     running = running.filter((each) => each !== leader);
     await leader.node.close();
     await leader.sender.drain();
+    const loginsOf = (name: string) =>
+      [...own.get(name)!.baselines.getRange({})].flatMap(({ value }) => value.filter(([key]) => key === "path=/login"));
+    const [stopped, goesOn] = leader === one ? ["one", "two"] : ["two", "one"];
+    t.same(loginsOf(stopped!), [["path=/login", 200]], "its hour is of the traffic of both");
     for (let index = 0; index < 3; index++) await minute(50);
     t.match(incidents(), [{ count: 350 }], "the other one goes on, and counts nothing twice");
+
+    const three = newNode("three");
+    const [left] = running;
+    running = [left!, three];
+    await minute(50);
+    running = [three];
+    await left!.node.close();
+    await left!.sender.drain();
+    t.same(loginsOf(goesOn!), [["path=/login", 450]], "so is the other's, from before it stored anything");
+    for (let index = 0; index < 3; index++) await minute(60);
+    t.match(incidents(), [{ endedAt: null }], "one that joined during the attack takes it for the same");
+    t.equal(incidents().length, 1);
     for (let index = 0; index < 16; index++) await minute(0);
     t.equal(incidents().length, 1);
     t.ok(incidents()[0]!.endedAt);

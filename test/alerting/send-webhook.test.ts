@@ -34,6 +34,7 @@ t.test("URLs of channels", async (t) => {
     "https://[fd00::1]/x",
     "https://0.0.0.0/x",
     "https://100.64.0.1/x",
+    "https://example.com:0/x",
   ]) {
     t.equal(refused(url), true, url);
   }
@@ -48,6 +49,12 @@ t.test("a name that leads to this machine is refused after DNS", async (t) => {
   t.match(await resolveReceiver(new URL("https://localhost/x"), true), { address: /^(127|::1)/ });
   t.match(await resolveReceiver(new URL("https://no-such-host.invalid/x"), false), { isUnknown: true });
   t.match(addressFault("203.0.114.7", "http:", true), /https/);
+  const over = AbortSignal.abort();
+  t.match(await resolveReceiver(new URL("https://localhost/x"), true, over), { isUnknown: true, fault: /in time/ });
+  t.match(await sendWebhook({ ...message, url: "https://localhost/x", arePrivateAllowed: false }), {
+    isDelivered: false,
+    error: /private or loopback/,
+  });
 });
 
 t.test("redirects are not followed, refusals and faults are told, and a long answer is not read", async (t) => {
@@ -73,7 +80,15 @@ t.test("redirects are not followed, refusals and faults are told, and a long ans
   });
   t.match(await sendWebhook({ ...message, url: "http://127.0.0.1:1/x", arePrivateAllowed: true }), {
     isDelivered: false,
-    error: "ECONNREFUSED",
+    error: "the receiver refused the connection (ECONNREFUSED)",
+  });
+  const overTls = other.url.replace(/^http:/, "https:");
+  t.match(await sendWebhook({ ...message, url: overTls, arePrivateAllowed: true }), {
+    error: "the receiver does not speak TLS, which https needs (EPROTO)",
+  });
+  const closing = await startReceiver(t, (reply) => reply.destroy());
+  t.match(await sendWebhook({ ...message, url: closing.url, arePrivateAllowed: true }), {
+    error: "the receiver closed the connection before it answered (ECONNRESET)",
   });
   t.match(await sendWebhook({ ...message, url: other.url, arePrivateAllowed: false }), {
     isDelivered: false,

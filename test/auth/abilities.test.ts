@@ -1,7 +1,7 @@
 /** Abilities and roles: the stored abilities are the lower bound, the role the upper. The whole table. */
 import t from "tap";
 import { isAble } from "../../src/auth/abilities.js";
-import { roles } from "../../src/contract/entities.js";
+import { roles } from "../../src/contract/configuration/entities.js";
 
 const abilities = ["projects:read", "projects:write", "content:read", "content:write"] as const;
 const permitted: Record<(typeof roles)[number], readonly string[]> = {

@@ -3,8 +3,8 @@
  * in words of its own, so a route that is added, or asks for something else, fails until this table says so too.
  */
 import t from "tap";
-import type { Ability } from "../../src/contract/access.js";
-import { type Role, roles } from "../../src/contract/entities.js";
+import type { Ability } from "../../src/contract/api/access.js";
+import { type Role, roles } from "../../src/contract/configuration/entities.js";
 import type { Method, ProjectRoute, TokenRoute } from "../../src/http/route.js";
 import { type Answer, good, type Service, startService } from "../http/service.js";
 import { batch } from "../support/batches.js";

@@ -1,7 +1,7 @@
 /** Credentials over HTTP: which one opens what, how it is sent, when it ends; subscription, membership, abilities. */
 import t from "tap";
-import { roles } from "../../src/contract/entities.js";
-import { Accounts } from "../../src/control-plane/accounts.js";
+import { roles } from "../../src/contract/configuration/entities.js";
+import { Accounts } from "../../src/control-plane/accounts/accounts.js";
 import { batch } from "../support/batches.js";
 import { type Answer, anotherTenant, firstTenant, newToken, startServer } from "../support/server.js";
 

@@ -1,9 +1,9 @@
 /** `serve --test-keys`: pairs that always answer the same, at every entrance, and only while they are asked for. */
 import t from "tap";
 import { readServeConfig } from "../../src/config/config.js";
-import { testKeys, testOutcomeOf, testOutcomes } from "../../src/contract/test-keys.js";
-import { Projects } from "../../src/control-plane/projects.js";
-import { startTestKeys } from "../../src/control-plane/test-projects.js";
+import { testKeys, testOutcomeOf, testOutcomes } from "../../src/contract/configuration/test-keys.js";
+import { Projects } from "../../src/control-plane/accounts/projects.js";
+import { startTestKeys } from "../../src/control-plane/accounts/test-projects.js";
 import { Refusal } from "../../src/errors.js";
 import { automatedBatch, batch, browserHeaders } from "../support/batches.js";
 import { ChallengedVisitor } from "../support/challenges.js";

@@ -10,7 +10,7 @@ import type { TrafficSpec } from "../../bench/load/traffic-spec.js";
 import { judgedRequest, verdictRead } from "../../bench/traffic/client-request.js";
 import { batchesPerSecond, readVisits } from "../../bench/traffic/visits.js";
 import { contextHeaders } from "../../src/client/context-headers.js";
-import type { IngestBatch } from "../../src/contract/events.js";
+import type { IngestBatch } from "../../src/contract/events/events.js";
 import { Refusal } from "../../src/errors.js";
 import { batchOf, readBody } from "../../src/ingest/decode-batch.js";
 import { UsualBatch } from "../../src/ingest/usual-batch.js";

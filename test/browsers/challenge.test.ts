@@ -1,8 +1,9 @@
 /** A real Chromium passes verdictd's challenge without being asked to: page, form, script, tabs, policies, and what is told where it fails. */
 import AxeBuilder from "axe-core";
 import type { BrowserContext, Page } from "playwright-core";
-import t from "tap";
-import { type ChallengedSite, openChallengedSite, readyScript, scoredSession } from "../challenge/challenged-site.js";
+import t, { type Test } from "tap";
+import { sessionScript, untilScored } from "../challenge/challenged-site.js";
+import { type ChallengedSite, openChallengedSite } from "../challenge/fronts.js";
 import { launchUsual, noChromium } from "../support/chromium.js";
 
 /** The page loads itself anew when it has passed, which may be before it has loaded. */
@@ -11,21 +12,22 @@ const atOnce = { waitUntil: "commit" } as const;
 async function visit(site: ChallengedSite, context: BrowserContext, path = "/"): Promise<Page> {
   const page = await context.newPage();
   await page.goto(site.origin + path);
-  await scoredSession(site, () => page.evaluate(readyScript));
+  await untilScored(site, String(await page.evaluate(sessionScript)));
   return page;
 }
 
 t.test("Chromium", { skip: noChromium ?? false }, async (t) => {
   const site = await openChallengedSite(t);
   const browser = await launchUsual(t);
-  const visitor = async (options: Parameters<typeof browser.newContext>[0] = {}): Promise<BrowserContext> => {
+  // Pages that stay open go on working, beside the tests that follow.
+  const visitor = async (t: Test, options: Parameters<typeof browser.newContext>[0] = {}): Promise<BrowserContext> => {
     const context = await browser.newContext(options);
     t.teardown(() => context.close());
     return context;
   };
 
   await t.test("a navigation ends on the page that was asked for, and stays cleared", async (t) => {
-    const page = await visit(site, await visitor());
+    const page = await visit(site, await visitor(t));
     const answer = await page.goto(`${site.origin}/c/page?a=b#part`, atOnce);
     t.equal(answer?.status(), 403);
     t.equal(answer?.headers()["x-verdict-action"], "challenge");
@@ -36,7 +38,7 @@ t.test("Chromium", { skip: noChromium ?? false }, async (t) => {
   });
 
   await t.test("ten tabs at once all pass", async (t) => {
-    const context = await visitor();
+    const context = await visitor(t);
     const first = await visit(site, context);
     const tabs = [first, ...(await Promise.all(Array.from({ length: 9 }, () => context.newPage())))];
     await Promise.all(tabs.map((tab) => tab.goto(`${site.origin}/c/page`, atOnce)));
@@ -45,7 +47,7 @@ t.test("Chromium", { skip: noChromium ?? false }, async (t) => {
   });
 
   await t.test("a form that was posted is not lost silently", async (t) => {
-    const page = await visit(site, await visitor(), "/form");
+    const page = await visit(site, await visitor(t), "/form");
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByText("Your form was not sent").waitFor();
     await page.getByRole("button", { name: "Go back" }).click();
@@ -71,19 +73,19 @@ t.test("Chromium", { skip: noChromium ?? false }, async (t) => {
   };
 
   await t.test("a script's fetch is told, and passes by verdictd.challenge()", async (t) => {
-    const page = await visit(site, await visitor());
+    const page = await visit(site, await visitor(t));
     t.same(await page.evaluate(fetchThroughChallenge()), throughScript);
   });
 
   await t.test("with the cookie off, by the token in memory", async (t) => {
-    const page = await visit(site, await visitor(), "/cookieless");
+    const page = await visit(site, await visitor(t), "/cookieless");
     const own = '{ "X-Service-Session": window.verdictd.token() }';
     t.same(await page.evaluate(fetchThroughChallenge(own)), throughScript);
     t.same(await page.context().cookies(), []);
   });
 
   await t.test("under a strict policy with Trusted Types", async (t) => {
-    const page = await visit(site, await visitor(), "/strict");
+    const page = await visit(site, await visitor(t), "/strict");
     const workers: string[] = [];
     page.on("worker", (worker) => workers.push(new URL(worker.url()).pathname));
     t.same(await page.evaluate(fetchThroughChallenge()), throughScript);
@@ -91,7 +93,7 @@ t.test("Chromium", { skip: noChromium ?? false }, async (t) => {
   });
 
   await t.test("without Web Crypto, as on plain HTTP, and without workers", async (t) => {
-    const context = await visitor();
+    const context = await visitor(t);
     await context.addInitScript("delete Crypto.prototype.subtle; delete window.Worker;");
     const page = await visit(site, context);
     t.same(await page.evaluate(fetchThroughChallenge()), throughScript);
@@ -99,7 +101,7 @@ t.test("Chromium", { skip: noChromium ?? false }, async (t) => {
 
   await t.test("what the page says while it works and when it fails, to everybody", async (t) => {
     for (const colorScheme of ["light", "dark"] as const) {
-      const context = await visitor({ viewport: { width: 320, height: 640 }, colorScheme, reducedMotion: "reduce" });
+      const context = await visitor(t, { viewport: { width: 320, height: 640 }, colorScheme, reducedMotion: "reduce" });
       const page = await visit(site, context);
       let answer: (status: number) => void = () => {};
       const held = new Promise<number>((resolve) => {
@@ -126,7 +128,7 @@ t.test("Chromium", { skip: noChromium ?? false }, async (t) => {
   });
 
   await t.test("a pass that does not hold is not tried without end", async (t) => {
-    const page = await visit(site, await visitor());
+    const page = await visit(site, await visitor(t));
     let passes = 0;
     await page.route("**/v1/challenges/solution", (route) => {
       passes++;
@@ -143,7 +145,7 @@ t.test("Chromium", { skip: noChromium ?? false }, async (t) => {
   await t.test("in the visitor's language, right to left where it is", async (t) => {
     const page = await visit(
       site,
-      await visitor({ locale: "ar-EG", extraHTTPHeaders: { "Accept-Language": "ar-EG,en;q=0.5" } }),
+      await visitor(t, { locale: "ar-EG", extraHTTPHeaders: { "Accept-Language": "ar-EG,en;q=0.5" } }),
     );
     await page.route("**/v1/challenges", (route) => route.abort());
     await page.goto(`${site.origin}/c/page`, atOnce);
@@ -153,9 +155,9 @@ t.test("Chromium", { skip: noChromium ?? false }, async (t) => {
   });
 
   await t.test("without JavaScript the page says what to do", async (t) => {
-    const scripted = await visitor();
+    const scripted = await visitor(t);
     const page = await visit(site, scripted);
-    const plain = await visitor({ javaScriptEnabled: false, storageState: await scripted.storageState() });
+    const plain = await visitor(t, { javaScriptEnabled: false, storageState: await scripted.storageState() });
     await page.close();
     const reader = await plain.newPage();
     t.equal((await reader.goto(`${site.origin}/c/page`))?.status(), 403);

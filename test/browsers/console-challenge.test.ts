@@ -17,7 +17,7 @@ if (noChromium !== undefined) {
 
 const server = await startServer(t, ["--verdict-ttl", "0"]);
 const tenant = await firstTenant(server);
-const browser = await launch(t);
+const browser = await launch(t, { isPlain: true });
 const path = (rest: string): string => `/v1/projects/${tenant.projectId}/${rest}`;
 const asked = (method: string, rest: string, body?: unknown) =>
   server.ask(method, path(rest), { token: tenant.token, ...(body !== undefined && { body }) });
@@ -124,7 +124,9 @@ t.test("passed and failed challenges are counted beside their rule, in the sessi
   await item("Wide rule")
     .getByText(/2 of 3 challenges passed/)
     .waitFor();
-  await item("Quiet rule").getByText("Pass rate: no challenge was issued in the last 7 days.").waitFor();
+  await item("Quiet rule")
+    .getByText("Pass rate: no visitor has loaded a challenge of it in the last 7 days.")
+    .waitFor();
   t.equal(
     await item("Block definite bots")
       .getByText(/Pass rate/)
@@ -133,6 +135,17 @@ t.test("passed and failed challenges are counted beside their rule, in the sessi
     "only where it means something",
   );
   await desk.says(/The pass rate measures false positives/);
+  // As on a first visit: no verdict has said yet which rule challenges the session.
+  t.equal((await visitor.pass(await newSession("four"))).status, 200);
+  type Counted = { challenges_by_rule?: Record<string, { passed: number }> };
+  await askUntil(
+    () => asked("GET", "stats?by=rule"),
+    ({ json }) => json.data.some((row: Counted) => row.challenges_by_rule?.["0"]?.passed === 1),
+  );
+  await page.getByRole("button", { name: "Refresh" }).first().click();
+  await item("Quiet rule")
+    .getByText(/^Pass rate: none of its own\. Challenges of first visits, .* 1 of 1 passed/)
+    .waitFor();
   for (const colorScheme of ["dark", "light"] as const) {
     await page.emulateMedia({ colorScheme });
     t.same(await desk.barriers(), [], colorScheme);

@@ -1,189 +1,23 @@
 /**
- * What an analyst comes to the console for when somebody complains or something happens, each done once in a real browser: a reference leads to a
- * visitor, who is let through for a week. `CONSOLE_PICTURES=1` leaves pictures.
+ * What an analyst sees in the console of crawlers, of requests without a session and of what a rule would do, a new project's first steps and the
+ * documentation, each once in a real browser. `CONSOLE_PICTURES=1` leaves pictures.
  */
 import { readFileSync } from "node:fs";
 import t from "tap";
-import { putRow } from "../../src/alerting/alerting-rows.js";
-import { recordControlPlane } from "../../src/store/control-plane-changes.js";
-import { startReceiver } from "../alerting/receiver.js";
-import { Desk, loginIncident, look, readVerdict, traffic } from "../console/desk.js";
+import { denialResponse } from "../../src/middleware/denial-page.js";
+import { fitsTablets, inBothSchemes, look } from "../console/desk.js";
+import { visitedDesk } from "../console/visited-desk.js";
+import { navigation } from "../requests/asking.js";
 import { batch, browserHeaders } from "../support/batches.js";
-import { launch, noChromium } from "../support/chromium.js";
-import { askUntil, firstTenant, startServer } from "../support/server.js";
+import { noChromium } from "../support/chromium.js";
+import { askUntil } from "../support/server.js";
 
 if (noChromium !== undefined) {
   t.plan(0, noChromium);
   process.exit(0);
 }
 
-const server = await startServer(t, ["--verdict-ttl", "0", "--alert-private-addresses"]);
-const tenant = await firstTenant(server);
-const { bots } = await traffic(server, tenant);
-const browser = await launch(t);
-const at = `/v1/projects/${tenant.projectId}`;
-const asked = (method: string, path: string, body?: unknown) =>
-  server.ask(method, path, { token: tenant.token, ...(body !== undefined && { body }) });
-await asked("POST", `${at}/rules`, { name: "No bots", expression: "score < 30", action: "block", is_active: true });
-const verdictOf = (token: string) => readVerdict(server, tenant, token, "/checkout");
-
-const desk = await Desk.open(t, browser, server);
-const { page } = desk;
-await desk.signIn(tenant.token);
-const dialog = page.getByRole("dialog");
-
-t.test("who complains with a reference is let through for a week, and no longer on demand", async (t) => {
-  const [blocked] = bots;
-  const answer = await server.ask("GET", `/v1/sessions/${blocked}/verdict?path=/checkout`, {
-    token: tenant.privateKey,
-  });
-  t.equal(answer.json.action, "block");
-  const reference = String(answer.headers.get("x-request-id"));
-  await askUntil(
-    () => asked("GET", `${at}/blocks?reference=${reference}`),
-    ({ json }) => json.data.length === 1,
-  );
-  await desk.go("Blocks");
-  await page.getByRole("searchbox").fill(reference);
-  await desk.says("1 block with this reference");
-  await look(t, desk, "blocks-found");
-  await page.getByRole("button", { name: /^Let this visitor through… \(block \d+\)$/ }).click();
-  await dialog.getByRole("radio", { name: /^Session:/ }).check();
-  await dialog.getByRole("radio", { name: "After a week" }).check();
-  await dialog.getByLabel(/^Why/).fill("A customer on the phone");
-  t.same(await desk.barriers(), []);
-  await desk.picture("let-through");
-  await dialog.getByRole("button", { name: "Let through" }).click();
-  await dialog.getByText(/^Let through until/).waitFor();
-  await dialog.getByText(/definite/).waitFor();
-  t.equal((await verdictOf(blocked!)).action, "allow", "at once");
-  await dialog.getByRole("button", { name: "Close" }).click();
-  await page.getByText(/^Let through until .* by session: A customer on the phone/).waitFor();
-
-  await page.getByRole("link", { name: blocked! }).click();
-  await desk.title("Session");
-  await page.getByText(/^Let through until .* by session: A customer on the phone/).waitFor();
-  await desk.go("Exceptions");
-  const row = page.getByRole("row", { name: /A customer on the phone/ });
-  await row.getByRole("link", { name: reference }).waitFor();
-  await look(t, desk, "exceptions");
-  const days = (Date.parse((await asked("GET", `${at}/exceptions`)).json.data[0].expires_at) - Date.now()) / 86_400_000;
-  t.ok(days > 6.9 && days <= 7);
-  await row.getByRole("button", { name: /^End now: / }).click();
-  await dialog.getByRole("button", { name: "End now" }).click();
-  await desk.says("Nobody is let through before the rules.");
-  t.equal((await verdictOf(blocked!)).action, "block");
-});
-
-t.test("an address is let through until a date, from the page of exceptions", async (t) => {
-  await page.getByLabel("Which").fill("203.0.113.300");
-  await page.getByRole("button", { name: "Let through…" }).click();
-  await dialog.getByRole("button", { name: "Let through" }).click();
-  await dialog.getByRole("alert").waitFor();
-  await dialog.getByRole("button", { name: "Cancel" }).click();
-  await page.getByLabel("Which").fill("203.0.113.7");
-  await page.getByRole("button", { name: "Let through…" }).click();
-  await dialog.getByRole("radio", { name: "On a date" }).check();
-  const wanted = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 16);
-  await dialog.getByLabel(/^Date and time/).fill(wanted);
-  await dialog.getByRole("button", { name: "Let through" }).click();
-  await dialog.getByText(/^Let through until/).waitFor();
-  await dialog.getByRole("button", { name: "Close" }).click();
-  await page.getByRole("row", { name: /203\.0\.113\.7/ }).waitFor();
-  const [made] = (await asked("GET", `${at}/exceptions`)).json.data;
-  t.match(made, { subject: { ip: "203.0.113.7" } });
-  t.ok(Math.abs(Date.parse(made.expires_at) - Date.parse(wanted)) < 86_400_000, "as the browser's zone has it");
-});
-
-t.test("who may only read is offered nothing that would be refused", async (t) => {
-  const viewer = (await asked("POST", "/v1/members", { name: "Vi", email: "vi@example.com", role: "viewer" })).json;
-  const other = await Desk.open(t, browser, server);
-  await other.signIn(viewer.account_token);
-  await other.says("Your role, viewer, may only read.");
-  await other.go("Blocks");
-  await other.says(/blocks? loaded/);
-  t.equal(await other.page.getByRole("button", { name: /through/ }).count(), 0);
-  await other.go("Exceptions");
-  await other.page.getByRole("row", { name: /203\.0\.113\.7/ }).waitFor();
-  t.equal(await other.page.getByRole("button", { name: /Let through|End now/ }).count(), 0);
-  t.same(other.broken, []);
-});
-
-t.test("an open incident leads the overview: what it is, what a rule would do, and the ways on", async (t) => {
-  const incident = loginIncident(tenant.projectId, 600_000);
-  await recordControlPlane(server.store, () => putRow(server.store, "incident", incident));
-  await desk.go("Overview");
-  const shown = page.getByRole("region", { name: "Incident on /login from 203.0.113.0/24" });
-  await shown.getByText(/4,213 requests, at most 610 a minute\. Five minutes usually have 12\./).waitFor();
-  await shown.getByText(/13 likely human, 0 logged in/).waitFor();
-  await desk.says(/points against the 24 hours before|nothing to compare in the 24 hours before/);
-  await desk.loaded();
-  await look(t, desk, "overview-incident");
-
-  await shown.getByRole("link", { name: "Draft rule" }).click();
-  await desk.title("New rule");
-  t.equal(await page.getByLabel("Expression").inputValue(), incident.expression, "in two clicks");
-  t.equal(await page.getByLabel("Action").inputValue(), "block");
-  await page.goBack();
-  await shown.getByRole("link", { name: "Explore" }).click();
-  await desk.title("Explore");
-  t.equal(await page.getByLabel("Expression").inputValue(), incident.expression);
-  await page.goBack();
-  await shown.getByRole("button", { name: "Mute…" }).click();
-  await dialog.getByLabel("For").selectOption({ label: "A day" });
-  t.same(await desk.barriers(), []);
-  await dialog.getByRole("button", { name: "Mute", exact: true }).click();
-  await shown.waitFor({ state: "hidden" });
-  await desk.says("1 earlier or muted incident");
-  t.match((await asked("GET", `${at}/incidents?state=open`)).json.data, [{ id: 1, muted_until: /T/ }]);
-});
-
-t.test("an alert with a channel is written, tried, sent as a test, switched off and deleted", async (t) => {
-  const receiver = await startReceiver(t);
-  await desk.go("Alerts");
-  await desk.says("No alert: nobody is told when something happens.");
-  await page.getByLabel("Address that is sent to").fill("http://user:secret@127.0.0.1/x");
-  await page.getByRole("button", { name: "Add the channel" }).click();
-  await page.getByRole("alert").first().waitFor();
-  await page.getByLabel("Address that is sent to").fill(`${receiver.url}/hooks/very-secret`);
-  await page.getByRole("button", { name: "Add the channel" }).click();
-  await dialog.getByLabel("Secret that deliveries are signed with").waitFor();
-  t.match(await dialog.getByLabel("Address").inputValue(), /very-secret/);
-  t.same(await desk.barriers(), []);
-  await dialog.getByRole("button", { name: "I have stored it" }).click();
-  t.notMatch(await page.locator("main").textContent(), /very-secret/, "shown once");
-  await page.getByRole("button", { name: /^Test Webhook/ }).click();
-  await desk.says(/^Test of Webhook .*: delivered, answered 204/);
-  t.equal(receiver.received.length, 1);
-  await page.getByRole("button", { name: /^Deliveries of Webhook/ }).click();
-  await dialog.getByRole("row", { name: /test delivered, answered 204/ }).waitFor();
-  await dialog.getByRole("button", { name: "Close" }).click();
-
-  await page.getByLabel("Name", { exact: true }).fill("Many bots");
-  await desk.says(/In the last 7 days it would have fired 1 time\./);
-  await page.getByLabel("So many requests match an expression").check();
-  await page.getByRole("textbox", { name: "Expression" }).fill("score <<");
-  await desk.says(/^Line 1, column/);
-  await page.getByRole("textbox", { name: "Expression" }).fill("score < 30");
-  await page.getByLabel("At least").fill("1");
-  // Of the minute that has not ended it says nothing, and all that there is may be of this one.
-  await desk.says(/^(?:In the last 7 days it would have fired|It would not have fired in the last 7 days)/);
-  await page.getByLabel(/^Webhook \d+, http/).check();
-  await look(t, desk, "alerts");
-  await page.getByRole("button", { name: "Create the alert" }).click();
-  await desk.says("Many bots is active.");
-  const [made] = (await asked("GET", `${at}/alerts`)).json.data;
-  t.match(made, { name: "Many bots", when: { expression: "score < 30", count: 1, minutes: 5 }, is_active: true });
-  t.equal(made.channel_ids.length, 1);
-  await page.getByRole("switch", { name: "Many bots is active" }).click();
-  await askUntil(
-    () => asked("GET", `${at}/alerts`),
-    ({ json }) => json.data[0].is_active === false,
-  );
-  await page.getByRole("button", { name: "Delete Many bots" }).click();
-  await dialog.getByRole("button", { name: "Delete" }).click();
-  await desk.says("No alert: nobody is told when something happens.");
-});
+const { server, tenant, bots, at, asked, desk, page, dialog } = await visitedDesk(t);
 
 t.test("crawlers are listed with their visits, and those who only pretend to be one", async (t) => {
   await asked("PUT", `${at}/request-scoring`, { enabled: true });
@@ -236,6 +70,7 @@ t.test(
     await desk.says(/In the time before, as long: 0, so 2 more/);
     await desk.loaded();
     await look(t, desk, "explore-requests");
+    await fitsTablets(t, desk, "explore-requests");
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("button", { name: "CSV" }).click(),
@@ -268,6 +103,57 @@ t.test(
       [/T/, /T/, "requests", String(tenant.projectId)],
       "another sees the same time, whenever the link is opened",
     );
+  },
+);
+
+t.test(
+  "a long path takes three lines, a chart has a log scale, a page that is printed has no navigation, and an address as people write it opens",
+  async (t) => {
+    const headers = [["User-Agent", "python-requests/2.32.3"]];
+    const path = `/files/${"a-long-segment-".repeat(40)}end`;
+    await server.ask("POST", "/v1/verdict", {
+      token: tenant.privateKey,
+      body: { request: { path, ip: "198.51.100.77", headers } },
+    });
+    await askUntil(
+      () => asked("GET", `${at}/blocks?limit=1`),
+      ({ json }) => path.startsWith(json.data[0].path),
+    );
+    await page.goto(`${desk.address}#blocks`);
+    await desk.title("Blocks");
+    const cell = page.getByRole("row", { name: /198\.51\.100\.77/ }).locator('td[data-label="Path"]');
+    await cell.waitFor();
+    const row = page.getByRole("row", { name: /198\.51\.100\.77/ });
+    const href = await row.getByRole("link", { name: "198.51.100.77" }).getAttribute("href");
+    t.match(href, /of=requests/, "its values lead to requests without a session");
+    await row.getByRole("button", { name: /^Let this visitor through/ }).click();
+    await dialog.getByRole("radio", { name: "User agent: python-requests/2.32.3" }).waitFor();
+    await dialog.getByRole("radio", { name: /^Agent: / }).waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await fitsTablets(t, desk, "blocks");
+    const tall = (await cell.boundingBox())!.height;
+    t.ok(tall < 120, `${tall} px for a path of ${path.length} characters`);
+    t.equal(
+      await page
+        .getByText("198.51.100.77", { exact: true })
+        .first()
+        .evaluate((address) => address.getClientRects().length),
+      1,
+    );
+
+    await page.goto(`${desk.address}#overview`);
+    await desk.title("Overview");
+    await desk.loaded();
+    const canvas = page.locator("canvas").first();
+    const drawn = () => canvas.evaluate((canvas) => (canvas as unknown as { toDataURL(): string }).toDataURL());
+    const linear = await drawn();
+    await page.getByLabel("Log scale").first().check();
+    t.not(await drawn(), linear);
+    await desk.says(/^Times are in /);
+    await page.emulateMedia({ media: "print" });
+    t.notOk(await page.getByRole("navigation").first().isVisible());
+    t.ok(await page.getByRole("region", { name: "Sessions", exact: true }).isVisible());
+    await page.emulateMedia({ media: null });
   },
 );
 
@@ -315,11 +201,35 @@ t.test("a rule gets a place and an end, and is told which rules stand before it"
     .getByRole("button", { name: /^Revert: Rule changed, rule \d+ "Partner"/ })
     .first()
     .click();
-  t.same(await desk.barriers(), []);
+  await inBothSchemes(t, desk, "revert");
   await dialog.getByRole("button", { name: "Revert" }).click();
   await desk.says(/^Reverted: rule \d+ "Partner" is as it was before/);
   t.equal((await rules()).find(({ id }: { id: number }) => id === made.id).expression_source, "score < 20");
 });
+
+t.test(
+  "a rule that would block people without a session says so, beside its form and before it is active",
+  async (t) => {
+    await asked("PUT", `${at}/request-scoring`, { enabled: true });
+    const request = { path: "/welcome", ip: "203.0.113.50", headers: navigation };
+    for (let each = 0; each < 3; each++)
+      await server.ask("POST", "/v1/verdict", { token: tenant.privateKey, body: { request } });
+    const expression = 'path == "/welcome"';
+    await askUntil(
+      () => asked("GET", `${at}/requests?${new URLSearchParams({ expression })}`),
+      ({ json }) => json.data.length === 3,
+    );
+    const draft = new URLSearchParams({ name: "Too wide", q: expression, action: "block", active: "true" });
+    await page.goto(`${desk.address}#/rules/new?${draft}`);
+    await desk.title("New rule");
+    const warned = /^Of the requests without a session that would be treated otherwise, ≈ 3 requests are likely human/;
+    await page.getByRole("region", { name: "What changes" }).getByText(warned).waitFor();
+    await page.getByRole("button", { name: "Save rule" }).click();
+    await dialog.getByText(warned).waitFor();
+    await inBothSchemes(t, desk, "people-without-session");
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+  },
+);
 
 t.test("five hundred rules are searched, and not all drawn at once", async (t) => {
   for (let each = 0; each < 120; each++) {
@@ -339,11 +249,20 @@ t.test("Ctrl+K leads to a reference, a session, an address, a rule and a page", 
     await page.keyboard.press("Control+k");
     await dialog.getByRole("searchbox").fill(text);
     await dialog.getByRole("link", { name: expected }).first().waitFor();
-    if (text === "Bulk 77") t.same(await desk.barriers(), []);
+    if (text === "Bulk 77") await inBothSchemes(t, desk, "finder");
     await page.keyboard.press("Enter");
     await dialog.waitFor({ state: "hidden" });
   };
-  await find("7cc11833b9eb-1h", /^Block with the reference/);
+  await page.keyboard.press("Control+k");
+  for (const [text, said] of [
+    ["7cc11833b9eb-1h", "No block has this reference."],
+    ["sess_none", "The project has no such session."],
+  ] as const) {
+    await dialog.getByRole("searchbox").fill(text);
+    await dialog.getByText(said).first().waitFor();
+  }
+  await page.keyboard.press("Escape");
+  await find("Référence : 7CC11833B9EB-1h.", /^Block with the reference 7cc11833b9eb-1h$/);
   await page.waitForURL(/#\/blocks\?.*q=7cc11833b9eb-1h/);
   await find(bots[1]!, /^Session sess_/);
   await desk.title("Session");
@@ -376,8 +295,8 @@ t.test("a new project begins with its first steps, which follow what is done", a
     headers: { ...browserHeaders, "x-service-site-key": siteKey },
     body: batch("first", 3),
   });
-  await steps.getByText("Script seen in a browser: done").waitFor();
   await server.ask("GET", `/v1/sessions/${sent.json.session_token}/verdict?path=/`, { token: key });
+  await steps.getByText("Script seen in a browser: done").waitFor();
   await steps.getByText("First verdict: done").waitFor();
   await steps.getByText("Token reached your backend: done").waitFor();
 });
@@ -401,6 +320,25 @@ t.test("a link into the API page opens the route that it is of, on a page of a f
   const height: number = await page.evaluate(() => (globalThis as any).document.documentElement.scrollHeight);
   t.ok(height < 30_000, `${height} px`);
 });
+
+t.test(
+  "the documentation and the page of a block have no serious barriers, light and dark, and fit a phone",
+  async (t) => {
+    const origin = `http://127.0.0.1:${server.port}`;
+    for (const name of ["", "/quick-start", "/under-attack", "/alerts", "/api", "/figures", "/detections", "/nope"]) {
+      await page.goto(`${origin}/docs${name}`);
+      await look(t, desk, `docs${name.replace("/", "-")}`);
+    }
+    const visitor = { site: "shop.example", acceptLanguage: "de" };
+    for (const kind of ["block", "challenge"] as const) {
+      const { headers, body } = denialResponse({ kind, verdictId: "7cc118-33b9eb" }, "text/html", {}, visitor);
+      await page.route("**/denied", (route) => route.fulfill({ status: 403, headers, body }));
+      await page.goto(`${origin}/denied`);
+      await look(t, desk, `denied-${kind}`);
+      await page.unroute("**/denied");
+    }
+  },
+);
 
 t.test("nothing broke the policy", async (t) => {
   t.same(desk.broken, []);

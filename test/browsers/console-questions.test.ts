@@ -13,6 +13,6 @@ if (noChromium !== undefined) {
 const server = await startServer(t, ["--verdict-ttl", "0", "--alert-private-addresses"]);
 const tenant = await firstTenant(server);
 await traffic(server, tenant);
-const desk = await Desk.open(t, await launch(t), server);
+const desk = await Desk.open(t, await launch(t, { isPlain: true }), server);
 const scene = await prepare(t, server, tenant, desk);
 await askAll(t, scene, (asked, clicks) => t.comment(`${clicks} clicks: ${asked}`));

@@ -18,7 +18,7 @@ if (noChromium !== undefined) {
 const server = await startServer(t, ["--verdict-ttl", "0"]);
 const tenant = await firstTenant(server);
 const { bots, people } = await traffic(server, tenant);
-const browser = await launch(t);
+const browser = await launch(t, { isPlain: true });
 const at = `/v1/projects/${tenant.projectId}`;
 const asked = (method: string, path: string, body?: unknown) =>
   server.ask(method, path, { token: tenant.token, ...(body !== undefined && { body }) });
@@ -238,6 +238,8 @@ t.test("the first rule that challenges says what it does to people, and what it 
   await desk.says("Also challenged is active");
   await page.getByRole("link", { name: "New rule" }).click();
   await page.getByLabel("Name", { exact: true }).fill("Slow down");
+  await page.getByLabel("Expression").fill('agent == "claude in chrome"');
+  await desk.says('agent == "claude in chrome" is in another case than "Claude in Chrome", and never meets it.');
   await page.getByLabel("Expression").fill("score < 10");
   await page.getByLabel("Action").selectOption("delay");
   await page.getByLabel("Active").check();

@@ -1,6 +1,6 @@
 /** A real Firefox that nobody drives passes verdictd's challenge without being asked to. */
 import t from "tap";
-import { openChallengedSite } from "../challenge/challenged-site.js";
+import { openChallengedSite } from "../challenge/fronts.js";
 import { launchFirefoxAlone, noFirefox } from "../support/firefox.js";
 import { waitUntil } from "../support/wait-until.js";
 

@@ -2,7 +2,8 @@
 import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { shippedAgentMarks } from "../../src/agent-marks/catalogue.js";
-import type { EventPayload } from "../../src/contract/events.js";
+import type { EventPayload } from "../../src/contract/events/events.js";
+import { pointsOf } from "../../src/contract/events/packed-points.js";
 import { agentsFile, openSite, pageWith } from "../sdk/site.js";
 import { launch, noChromium } from "../support/chromium.js";
 
@@ -24,6 +25,15 @@ async function openSiteWith(t: Test, html = body) {
   site.pages.set("/", pageWith('data-interval="250"', html));
   const context = await browser.newContext();
   t.teardown(() => context.close());
+  await context.addInitScript(() => {
+    const told: unknown[] = [];
+    const { postMessage } = BroadcastChannel.prototype;
+    BroadcastChannel.prototype.postMessage = function (what) {
+      told.push(what);
+      postMessage.call(this, what);
+    };
+    Object.assign(globalThis, { told });
+  });
   const openPage = async () => {
     const page = await context.newPage();
     const loaded = page.waitForResponse((response) => response.url().endsWith("/sdk-agents.js"));
@@ -101,6 +111,14 @@ t.test("the pointer finds a page activated that nobody has touched", async (t) =
         await page.keyboard.insertText("x");
       },
     ],
+    [
+      "the pointer had been on its way, into a frame that nobody sees",
+      "",
+      async (page) => {
+        await page.mouse.move(300, 200);
+        await page.mouse.move(310, 205);
+      },
+    ],
     ["another window had the focus", "", (page) => page.evaluate('dispatchEvent(new Event("blur"))')],
   ];
   for (const [name, more, before] of cases) {
@@ -117,6 +135,33 @@ t.test("the pointer finds a page activated that nobody has touched", async (t) =
     t.same(moves, [], name);
   }
 });
+
+t.test(
+  "a press in a frame that the page can't see, as in an extension's icon, is no activation without an input",
+  async (t) => {
+    const icon = `<div id="host" style="position:absolute;left:600px;top:300px"></div><script>{
+    const frame = document.createElement("iframe");
+    frame.style.cssText = "width:80px;height:80px;border:0";
+    frame.srcdoc = "<body style='margin:0;height:80px' onmousedown='event.preventDefault()'>";
+    document.getElementById("host").attachShadow({ mode: "closed" }).append(frame);
+  }</script>`;
+    const { site, openPage, total } = await openSiteWith(t, body + icon);
+    const page = await openPage();
+    const isSeen = (at: number) => site.event("mouse", ({ payload }) => pointsOf(payload).some(([, x]) => x === at));
+    await page.mouse.move(420, 300);
+    await page.mouse.move(500, 320);
+    // Of moves from before the SDK follows the pointer it knows nothing.
+    await isSeen(500);
+    await page.mouse.move(640, 340);
+    await page.mouse.down();
+    await page.mouse.up();
+    await page.mouse.move(450, 310);
+    t.ok(await isSeen(450));
+    await reportAll(site, page);
+    t.equal(await page.evaluate("window.length"), 0, "the frame is none of the page's");
+    t.equal(total("lone_activations"), 0);
+  },
+);
 
 t.test("a press tells its pressure, and a page that goes on by itself says so", async (t) => {
   const { site, openPage } = await openSiteWith(t);
@@ -214,6 +259,69 @@ t.test("two tabs with the focus at once", async (t) => {
     await first.waitForTimeout(100);
   }
   t.ok(await asked);
+});
+
+t.test("a tab that is alone tells the others nothing", async (t) => {
+  const { site, openPage } = await openSiteWith(t);
+  const told = (page: Page) => page.evaluate<string[]>("window.told");
+  const first = await openPage();
+  for (let reports = 0; reports < 3; reports++) await reportAll(site, first);
+  t.same(await told(first), ["came"]);
+  const second = await openPage();
+  t.same(await told(second), ["came"]);
+  await first.waitForFunction('window.told.includes("here")');
+  await reportAll(site, first);
+  await first.waitForFunction('window.told.includes("focus")');
+  await reportAll(site, first);
+  t.equal((await told(first)).filter((each) => each === "focus").length, 1, "not with each report");
+});
+
+t.test("texts that the browser puts into a field as it gets the focus", async (t) => {
+  const { site, openPage, total } = await openSiteWith(t, '<input id="name"><textarea id="note"></textarea>');
+  const page = await openPage();
+  // A slow machine must not be late with the text: half a second takes ten.
+  await page.evaluate("{ const now = performance.now.bind(performance); performance.now = () => now() / 20; }");
+  const others: [string, () => Promise<unknown>][] = [
+    ["letter by letter", () => page.keyboard.type("Ada Bell")],
+    ["a sign of a picker", () => page.keyboard.insertText("\u{1F642}")],
+    [
+      "after a key, as a suggestion comes",
+      () => page.keyboard.press("A").then(() => page.keyboard.insertText("da Bell")),
+    ],
+    ["a script that edits", () => page.evaluate('document.execCommand("insertText", false, "Ada Bell")')],
+    [
+      "an event of a script",
+      () =>
+        page.evaluate(
+          'document.activeElement.dispatchEvent(new InputEvent("beforeinput", { bubbles: true, inputType: "insertText", data: "Ada Bell" }))',
+        ),
+    ],
+  ];
+  for (const [name, write] of others) {
+    await page.focus("#name");
+    await write();
+    await reportAll(site, page);
+    t.equal(total("placed_texts"), 0, name);
+    await page.evaluate("document.activeElement.blur()");
+  }
+  for (const id of ["name", "note"]) {
+    await page.focus(`#${id}`);
+    await page.keyboard.insertText("Ada Bell");
+    await page.keyboard.insertText("and more");
+  }
+  await reportAll(site, page);
+  t.equal(total("placed_texts"), 2, "once a field");
+
+  await page.focus("#name");
+  await page.evaluate("{ const now = performance.now; performance.now = () => now() + 1000; }");
+  await page.keyboard.insertText("Ada Bell");
+  await reportAll(site, page);
+  t.equal(total("placed_texts"), 2, "later, as who speaks");
+  await page.evaluate('dispatchEvent(new Event("focus"))');
+  await page.focus("#note");
+  await page.keyboard.insertText("Ada Bell");
+  await reportAll(site, page);
+  t.equal(total("placed_texts"), 2, "a window that came back with its field");
 });
 
 t.test("keys that reach a hidden page", async (t) => {

@@ -3,10 +3,10 @@
 import { chromium } from "playwright-core";
 import t from "tap";
 import { shippedAgentMarks } from "../../src/agent-marks/catalogue.js";
-import type { IngestEvent } from "../../src/contract/events.js";
+import type { IngestEvent } from "../../src/contract/events/events.js";
 import { agentsFile, openSite, pageWith } from "../sdk/site.js";
 import { launchAlone, noChromium } from "../support/chromium.js";
-import { freePort } from "../support/process.js";
+import { freePort } from "../support/free-port.js";
 import { waitUntil } from "../support/wait-until.js";
 
 if (noChromium !== undefined) {

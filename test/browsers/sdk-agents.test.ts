@@ -3,9 +3,9 @@ import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { shippedAgentMarks } from "../../src/agent-marks/catalogue.js";
-import type { AgentMarkEntry } from "../../src/contract/agent-marks.js";
-import { agentMarkText } from "../../src/contract/agent-marks.js";
-import type { IngestEvent } from "../../src/contract/events.js";
+import type { AgentMarkEntry } from "../../src/contract/bots/agent-marks.js";
+import { agentMarkText } from "../../src/contract/bots/agent-marks.js";
+import type { IngestEvent } from "../../src/contract/events/events.js";
 import { agentsFile, openSite, pageWith } from "../sdk/site.js";
 import { launch, noChromium } from "../support/chromium.js";
 

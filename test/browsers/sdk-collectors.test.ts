@@ -254,15 +254,62 @@ t.test("disguised properties are named, in the page and against a fresh frame", 
   await page.close();
 });
 
-t.test("an undisguised browser has nothing to be named", async (t) => {
+t.test("a disguise that lies in frames, too, is seen by the engine's own text", async (t) => {
+  const site = await openSite(t);
+  const page = await browser.newPage();
+  // As stealth plug-ins do it: proxies that answer for what they stand before, and refuse to be their own prototype.
+  await page.addInitScript(`
+    const text = Function.prototype.toString;
+    const real = new Map();
+    const handler = {
+      apply: (target, self, values) => target === text ? text.apply(real.get(self) ?? self, values) : false,
+      setPrototypeOf() { throw new TypeError("Cyclic __proto__ value"); },
+    };
+    const disguise = (owner, key, kind) => {
+      const property = Object.getOwnPropertyDescriptor(owner, key);
+      const proxy = new Proxy(property[kind], handler);
+      real.set(proxy, property[kind]);
+      Object.defineProperty(owner, key, { ...property, [kind]: proxy });
+    };
+    disguise(Navigator.prototype, "webdriver", "get");
+    disguise(Function.prototype, "toString", "value");
+  `);
+  const payload = await wholeEnvironment(site, () => page.goto(site.origin));
+  t.same(payload.native_tampered, ["navigator.webdriver", "function.toString"]);
+  await page.close();
+});
+
+t.test("what takes the navigator's place is held against a fresh frame", async (t) => {
+  const site = await openSite(t);
+  site.pages.set(
+    "/",
+    `<script>
+      const real = navigator;
+      const get = (_, key) => key === "platform" ? "Win32" : typeof real[key] === "function" ? real[key].bind(real) : real[key];
+      Object.defineProperty(window, "navigator", { value: new Proxy({}, { get }) });
+    </script>${pageWith(quick)}`,
+  );
+  const page = await browser.newPage();
+  const payload = await wholeEnvironment(site, () => page.goto(site.origin));
+  t.match(payload, { native_tampered: [], iframe_mismatch: ["platform"] });
+  await page.close();
+});
+
+t.test("an undisguised browser has nothing to be named, and no frame is made", async (t) => {
   const site = await openSite(t);
   const honest = await launch(t, { hideAutomation: true });
   const page = await honest.newPage();
+  await page.addInitScript(`
+    window.framesAdded = 0;
+    new MutationObserver((changes) => {
+      for (const { addedNodes } of changes) framesAdded += [...addedNodes].filter((node) => node.tagName === "IFRAME").length;
+    }).observe(document, { childList: true, subtree: true });`);
   const payload = await wholeEnvironment(site, () => page.goto(site.origin));
   t.equal(payload.webdriver, false);
   t.same(payload.driver_artifacts, []);
   t.same(payload.native_tampered, []);
   t.same(payload.iframe_mismatch, []);
+  t.equal(await page.evaluate("framesAdded"), 0);
   t.same(payload.worker_mismatch, []);
   t.equal(payload.timezone, await page.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone"));
   t.equal(payload.permissions_mismatch, false);

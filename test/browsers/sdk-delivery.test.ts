@@ -1,8 +1,10 @@
 /** How batches travel, seen on the wire from a real Chromium: first report, batches, retries, leaving, tabs. */
 import t from "tap";
-import { unpackPoints } from "../../src/contract/packed-points.js";
+import type { IngestBatch } from "../../src/contract/events/events.js";
+import { unpackPoints } from "../../src/contract/events/packed-points.js";
+import { batchOf, readBody } from "../../src/ingest/decode-batch.js";
 import { deliveryCases, prove, repeatCases } from "../sdk/cases.js";
-import { gate, openSite, pageWith } from "../sdk/site.js";
+import { gate, openSite, type Post, pageWith } from "../sdk/site.js";
 import { throughPlaywright } from "../sdk/visitor.js";
 import { launch, noChromium, sessionCookie } from "../support/chromium.js";
 
@@ -158,6 +160,35 @@ t.test("points are packed once an answer has said that they are understood", asy
   await site.event("mouse", (event) => event.payload.points !== undefined);
   await page.close();
 });
+
+t.test(
+  "clicks in a row are one event where that is understood; a server that refuses it gets the same batch plainly",
+  async (t) => {
+    const site = await openSite(t);
+    // An older server answers what it does not know with 422, and names no form.
+    const isOlder = (post: Post) => post.text.includes("packed_clicks");
+    site.answer = (post) => (isOlder(post) ? { status: 422 } : { status: 202, interval: 100_000, packing: 2 });
+    site.pages.set("/", pageWith('data-interval="250"', "<button>Again</button>"));
+    const page = await browser.newPage();
+    await page.goto(site.origin);
+    await site.post((post) => post.text.includes("timezone"));
+    await page.waitForFunction("verdictd.ready");
+    const button = (await page.locator("button").boundingBox())!;
+    await page.mouse.move(button.x + 5, button.y + 5);
+    for (let clicks = 0; clicks < 4; clicks++) await page.mouse.click(button.x + 5 + clicks, button.y + 5);
+    await page.evaluate("history.pushState(null, '', '/another')");
+    const packed = await site.post(isOlder);
+    const plain = await site.post((post) => post !== packed && post.text.includes('"click"'));
+    t.equal(plain.headers["idempotency-key"], packed.headers["idempotency-key"]);
+    const body = batchOf(readBody(Buffer.from(packed.text))) as IngestBatch;
+    // The kind of element is the first one's alone.
+    const told = ({ events }: IngestBatch) =>
+      events.map(({ type, received_at, payload: { target_tag: _, ...payload } }) => [type, received_at, payload]);
+    t.equal(body.events.filter(({ type }) => type === "click").length, 4);
+    t.strictSame(told(body), told(batchOf(readBody(Buffer.from(plain.text))) as IngestBatch));
+    await page.close();
+  },
+);
 
 t.test("where the verdict stands batches are rare, but for what may change it", async (t) => {
   const site = await openSite(t);

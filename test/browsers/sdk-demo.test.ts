@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
-import type { Verdict } from "../../src/contract/verdict.js";
+import type { Verdict } from "../../src/contract/verdicts/verdict.js";
 import { openSite } from "../sdk/site.js";
 import { launch, noChromium } from "../support/chromium.js";
 

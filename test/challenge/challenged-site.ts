@@ -1,7 +1,6 @@
 /** A shop with verdictd's challenge on `/c…`: verdictd, its project, and what the shop answers. What stands in front of it is in `fronts.ts`. */
 import type { Test } from "tap";
 import { askUntil, firstTenant, startServer, type Tenant, type TestServer } from "../support/server.js";
-import { openExpress } from "./fronts.js";
 
 export interface Shop {
   readonly server: TestServer;
@@ -10,10 +9,6 @@ export interface Shop {
   readonly requests?: boolean;
   /** Told of each request that was answered, behind Express. */
   readonly answered?: (path: string, status: number) => void;
-}
-
-export interface ChallengedSite extends Shop {
-  readonly origin: string;
 }
 
 /** verdictd with a project that challenges every scored session on `/c/…`. */
@@ -27,12 +22,6 @@ export async function openShop(t: Test): Promise<Shop> {
   await configure("PUT", "challenge", { enabled: true, difficulty: "low" });
   await configure("POST", "rules", { name: "Challenge", expression: 'path starts_with "/c/"', action: "challenge" });
   return { server, tenant };
-}
-
-/** The shop behind Express with the middleware. */
-export async function openChallengedSite(t: Test, answered?: Shop["answered"]): Promise<ChallengedSite> {
-  const shop: Shop = { ...(await openShop(t)), ...(answered && { answered }) };
-  return { ...shop, origin: await openExpress(t, shop) };
 }
 
 /** Waits until the session has a score: before that nobody is challenged. */
@@ -94,20 +83,3 @@ export function shopAnswer(siteKey: string, method: string, path: string): ShopA
       return null;
   }
 }
-
-/** The session of a page, once it has a score: before that nobody is challenged. */
-export async function scoredSession(
-  { server, tenant }: ChallengedSite,
-  ready: () => Promise<unknown>,
-): Promise<string> {
-  const session = String(await ready());
-  await askUntil(
-    () => server.ask("GET", `/v1/projects/${tenant.projectId}/sessions/${session}`, { token: tenant.token }),
-    ({ json }) => json?.verdict !== undefined && json.verdict !== "not_computed",
-  );
-  return session;
-}
-
-/** For `evaluate`: the session's token, once the SDK has it. */
-export const readyScript =
-  "new Promise(done => { const look = () => window.verdictd ? window.verdictd.ready.then(done) : setTimeout(look, 20); look(); })";

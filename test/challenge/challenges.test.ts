@@ -1,7 +1,7 @@
 /** verdictd's own challenge over HTTP: settings, the two routes, the clearance in verdicts, and what is counted. */
 import t from "tap";
-import { eraseSession } from "../../src/control-plane/erase-session.js";
-import { readStoredSession } from "../../src/control-plane/stored-session.js";
+import { eraseSession } from "../../src/control-plane/erasure/erase-session.js";
+import { readStoredSession } from "../../src/control-plane/sessions/stored-session.js";
 import { automatedBatch, batch, browserHeaders, event } from "../support/batches.js";
 import { ChallengedVisitor } from "../support/challenges.js";
 import { anotherTenant, askUntil, firstTenant, startServer, type Tenant } from "../support/server.js";

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import t from "tap";
 import { ChallengingRules, newChallengingRules } from "../../src/challenge/challenging-rules.js";
-import { encodeSessionToken } from "../../src/contract/session-token.js";
+import { encodeSessionToken } from "../../src/contract/sessions/session-token.js";
 import { limits } from "../../src/limits.js";
 
 const project = 3;

@@ -18,8 +18,8 @@ import { verdictd as fastifyVerdictd } from "../../src/middleware/fastify.js";
 import { honoVerdictd } from "../../src/middleware/fetch.js";
 import { startCaddy, startNginx } from "../middleware/proxies.js";
 import { missing, type StartProxy } from "../middleware/proxy.js";
-import { freePort } from "../support/process.js";
-import { type Shop, shopAnswer } from "./challenged-site.js";
+import { freePort } from "../support/free-port.js";
+import { openShop, type Shop, shopAnswer } from "./challenged-site.js";
 
 export type OpenFront = (t: Test, shop: Shop) => Promise<string>;
 
@@ -146,3 +146,13 @@ export const fronts: readonly { name: string; open: OpenFront; missing: string |
   { name: "Fastify", open: openFastify, missing: undefined },
   { name: "Hono", open: openHono, missing: undefined },
 ];
+
+export interface ChallengedSite extends Shop {
+  readonly origin: string;
+}
+
+/** The shop behind Express with the middleware. */
+export async function openChallengedSite(t: Test, answered?: Shop["answered"]): Promise<ChallengedSite> {
+  const shop: Shop = { ...(await openShop(t)), ...(answered && { answered }) };
+  return { ...shop, origin: await openExpress(t, shop) };
+}

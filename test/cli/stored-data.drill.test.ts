@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import t from "tap";
-import { decodeSessionToken } from "../../src/contract/session-token.js";
+import { decodeSessionToken } from "../../src/contract/sessions/session-token.js";
 import { openStore } from "../../src/store/open-store.js";
 import type { Store } from "../../src/store/store.js";
 import { tables } from "../../src/store/tables.js";

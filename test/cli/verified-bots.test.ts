@@ -3,14 +3,14 @@ import { join } from "node:path";
 import t from "tap";
 import { json } from "../support/process.js";
 
-t.test("the catalogue of verified bots is listed, replaced and added to", async (t) => {
+t.test("the catalogue of verified bots is listed, replaced, added to and brought back", async (t) => {
   const dir = join(
     t.testdir({ "one.json": catalogue("1", "192.0.2.0/24"), "two.json": catalogue("2", "198.51.100.0/24") }),
   );
   const store = join(dir, "store");
   await json(store, "init");
   const list = () =>
-    json<{ source: string; count: number; entries: object[]; script_runners: string[] }>(
+    json<{ source: string; version: string; count: number; entries: object[]; script_runners: string[] }>(
       store,
       "verified-bots",
       "list",
@@ -29,6 +29,9 @@ t.test("the catalogue of verified bots is listed, replaced and added to", async 
     entries: [entry("192.0.2.0/24"), entry("198.51.100.0/24")],
     script_runners: shipped.script_runners,
   });
+  const { version, count } = shipped;
+  t.same(await json(store, "verified-bots", "reset"), { version, count, added: count, removed: 2 });
+  t.same(await list(), shipped);
   t.match(await json(store, "check"), { ok: true });
 });
 

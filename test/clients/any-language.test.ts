@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { samplesOf } from "../docs/samples.js";
 import { startVerdictd } from "../middleware/verdictd-process.js";
-import { freePort } from "../support/process.js";
+import { freePort } from "../support/free-port.js";
 import { waitUntil } from "../support/wait-until.js";
 import { startFront } from "./front.js";
 

@@ -10,7 +10,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { startVerdictd } from "../middleware/verdictd-process.js";
-import { freePort } from "../support/process.js";
+import { freePort } from "../support/free-port.js";
 import { type Front, startFront } from "./front.js";
 import type { Answer, Command } from "./protocol.js";
 import { commandOf, differences, filledIn, plainOptionNames, type Scenario, type Step } from "./scenario.js";

@@ -9,7 +9,7 @@ import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
 import { BulkClient } from "../../src/cluster-store/bulk-client.js";
 import { sessionRow, shardOfSession, shardSlots, writtenRow } from "../../src/cluster-store/keys.js";
 import { saveSession } from "../../src/cluster-store/scripts.js";
-import { mintSessionToken } from "../../src/contract/session-token.js";
+import { mintSessionToken } from "../../src/contract/sessions/session-token.js";
 import { sessionKey } from "../../src/store/keys.js";
 import { type RedisNode, startRedis } from "../support/redis-cluster.js";
 

@@ -4,7 +4,7 @@ import { parseStoreUrl } from "../../src/cluster/store-url.js";
 import { checkRows } from "../../src/cluster-store/check/cluster-check.js";
 import { configKeys, configSlot } from "../../src/cluster-store/keys.js";
 import { openMirror } from "../../src/cluster-store/open-cluster.js";
-import { checkStore, storeChecks } from "../../src/control-plane/store-check.js";
+import { checkStore, storeChecks } from "../../src/control-plane/upkeep/store-check.js";
 import { holdToModel, type Ledger } from "../ledger/conformance.js";
 import { ownFolder } from "../support/own-folder.js";
 import { ownerOf } from "../support/owner.js";

@@ -1,6 +1,6 @@
 /** The routes that the console needs beside the contract's: projects, usage and tokens of an account, and nobody else's. */
 import t from "tap";
-import type { Role } from "../../src/contract/entities.js";
+import type { Role } from "../../src/contract/configuration/entities.js";
 import { good, startService } from "../http/service.js";
 import { batch } from "../support/batches.js";
 

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import type { Test } from "tap";
-import type { Incident } from "../../src/contract/incidents.js";
+import type { Incident } from "../../src/contract/incidents/incidents.js";
 import { automatedBatch, batch, browserHeaders } from "../support/batches.js";
 import type { Tenant, TestServer } from "../support/server.js";
 
@@ -134,6 +134,24 @@ export class Desk {
   }
 }
 
+/** What axe has to say of the page as it is, light and dark; and that a dialog which is open stands in the middle. */
+export async function inBothSchemes(t: Test, desk: Desk, name: string): Promise<void> {
+  const { page } = desk;
+  const box = await page
+    .locator("dialog[open]")
+    .boundingBox({ timeout: 1 })
+    .catch(() => null);
+  if (box !== null) {
+    const { width } = page.viewportSize()!;
+    t.ok(Math.abs(box.x + box.width / 2 - width / 2) < 20, `${name} is in the middle`);
+  }
+  t.same(await desk.barriers(), [], `${name}, light`);
+  await page.emulateMedia({ colorScheme: "dark" });
+  t.same(await desk.barriers(ofColour), [], `${name}, dark`);
+  await desk.picture(`${name.replaceAll(" ", "-")}-dark`);
+  await page.emulateMedia({ colorScheme: "light" });
+}
+
 /** Wide and as on a phone, light and dark, with what axe has to say of each. */
 export async function look(t: Test, desk: Desk, name: string): Promise<void> {
   t.same(await desk.barriers(), [], `${name}, light`);
@@ -149,6 +167,15 @@ export async function look(t: Test, desk: Desk, name: string): Promise<void> {
     }
     t.same(await desk.barriers(ofColour), [], `${name}, ${size}, dark`);
     await desk.page.emulateMedia({ colorScheme: "light" });
+  }
+  await desk.page.setViewportSize({ width: 1280, height: 900 });
+}
+
+/** That nothing is wider than a tablet, upright or not. */
+export async function fitsTablets(t: Test, desk: Desk, name: string): Promise<void> {
+  for (const width of [1024, 834, 768]) {
+    await desk.page.setViewportSize({ width, height: 900 });
+    t.equal(await desk.overflow(), 0, `${name} fits ${width} px`);
   }
   await desk.page.setViewportSize({ width: 1280, height: 900 });
 }

@@ -266,7 +266,7 @@ export const questions: readonly Question[] = [
       await clicks.button("Alert me of these…");
       await page.getByLabel("Name", { exact: true }).fill("Logins again");
       await page.getByLabel("At least").fill("50");
-      await clicks.on(page.getByLabel(/^Webhook \d+, http/));
+      t.ok(await page.getByLabel(/^Webhook \d+, http/).isChecked(), "the only channel is ticked");
       await clicks.button("Create the alert");
       await desk.says("Logins again is active.");
       const [alert] = (await ask("GET", `/v1/projects/${tenant.projectId}/alerts`)).json.data;

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import t from "tap";
 import { moved, orderChanges } from "../../src/console/rule-order.js";
-import type { ListedRuleAnswer } from "../../src/contract/api-answers.js";
+import type { ListedRuleAnswer } from "../../src/contract/configuration/rule-answers.js";
 import { holds } from "../support/property.js";
 
 type Ordered = Pick<ListedRuleAnswer, "id" | "sort_order">;

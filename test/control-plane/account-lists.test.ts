@@ -1,8 +1,8 @@
 /** Lists of an account: what they read is bounded by the account, cut into slices, and paged. */
 import t, { type Test } from "tap";
-import { accountOfServer } from "../../src/contract/audit.js";
-import { auditPage } from "../../src/control-plane/audit.js";
-import { Rules } from "../../src/control-plane/rules.js";
+import { accountOfServer } from "../../src/contract/configuration/audit.js";
+import { auditPage } from "../../src/control-plane/logs/audit.js";
+import { Rules } from "../../src/control-plane/rules/rules.js";
 import { LongWork } from "../../src/runtime/long-work.js";
 import { accountRows, putToken } from "../../src/store/account-rows.js";
 import { putAuditEntry } from "../../src/store/audit-rows.js";

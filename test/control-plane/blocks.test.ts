@@ -1,8 +1,8 @@
 /** Blocks collected in memory and stored together: order, ids, the bound, and what two flushes at once do. */
 
 import t, { type Test } from "tap";
-import type { Project } from "../../src/contract/entities.js";
-import { decodeSessionToken } from "../../src/contract/session-token.js";
+import type { Project } from "../../src/contract/configuration/entities.js";
+import { decodeSessionToken } from "../../src/contract/sessions/session-token.js";
 import { Refusal } from "../../src/errors.js";
 import { limits } from "../../src/limits.js";
 import { Blocks, challengeSubject, sessionSubject } from "../../src/recording/blocks.js";

@@ -1,9 +1,9 @@
 /** Rules that expire: inactive from their time on, in evaluation and in answers, and the same in a file of rules. */
 import t from "tap";
 import { parseYaml, yamlText } from "../../src/config/yaml-file.js";
-import type { RulesFile } from "../../src/contract/rules-file.js";
-import { Rules } from "../../src/control-plane/rules.js";
-import { applyRules, exportRules } from "../../src/control-plane/rules-file.js";
+import type { RulesFile } from "../../src/contract/configuration/rules-file.js";
+import { Rules } from "../../src/control-plane/rules/rules.js";
+import { applyRules, exportRules } from "../../src/control-plane/rules/rules-file.js";
 import { good, startService } from "../http/service.js";
 import { automatedBatch } from "../support/batches.js";
 

@@ -1,11 +1,11 @@
 /** The log of sessions, page by page; and which of them a backtest and a query take: those that began in a time, all or an even sample of it. */
 
 import t from "tap";
-import { decodeSessionToken } from "../../src/contract/session-token.js";
-import { defaultBotSettings } from "../../src/control-plane/projects.js";
-import { sessionPage } from "../../src/control-plane/session-log.js";
-import { querySessions } from "../../src/control-plane/session-query.js";
-import { Sessions } from "../../src/control-plane/sessions.js";
+import { decodeSessionToken } from "../../src/contract/sessions/session-token.js";
+import { defaultBotSettings } from "../../src/control-plane/accounts/projects.js";
+import { querySessions } from "../../src/control-plane/insight/query-sessions.js";
+import { sessionPage } from "../../src/control-plane/sessions/session-log.js";
+import { Sessions } from "../../src/control-plane/sessions/sessions.js";
 import { Refusal } from "../../src/errors.js";
 import { limits } from "../../src/limits.js";
 import { LongWork } from "../../src/runtime/long-work.js";

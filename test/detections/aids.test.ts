@@ -3,10 +3,11 @@
  * `likely_automated`. What each sends is what the real tools sent in real windows; hands are those of recordings' shape.
  */
 import t from "tap";
+import { seededRandom } from "../../scripts/live/randomness.js";
 import { ShingleIndex, scoreTrace } from "../../scripts/quality.js";
 import type { Trace, TraceRow } from "../../scripts/trace-sessions.js";
-import type { EventPayload, IngestEvent, PointRow, StrokeRow } from "../../src/contract/events.js";
-import type { RequestFacts } from "../../src/contract/header-facts.js";
+import type { EventPayload, IngestEvent, PointRow, StrokeRow } from "../../src/contract/events/events.js";
+import type { RequestFacts } from "../../src/contract/evidence/header-facts.js";
 import { combine, explain, runEngines } from "../../src/engines/score.js";
 import { bandOf } from "../../src/verdict/bands.js";
 import {
@@ -15,7 +16,6 @@ import {
   chromeFacts,
   event,
   folded,
-  seededRandom,
   startMs,
   wobblyPath,
 } from "../engines/sessions.js";

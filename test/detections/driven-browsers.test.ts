@@ -3,18 +3,11 @@
  * click, forms that others send. The figures of moves and keys are those of captures of real tools.
  */
 import t from "tap";
-import type { EventPayload, IngestEvent, PointRow } from "../../src/contract/events.js";
-import type { RequestFacts } from "../../src/contract/header-facts.js";
+import { seededRandom } from "../../scripts/live/randomness.js";
+import type { EventPayload, IngestEvent, PointRow } from "../../src/contract/events/events.js";
+import type { RequestFacts } from "../../src/contract/evidence/header-facts.js";
 import { combine, explain, runEngines } from "../../src/engines/score.js";
-import {
-  chromeAgent,
-  chromeEnvironment,
-  chromeFacts,
-  event,
-  folded,
-  seededRandom,
-  wobblyPath,
-} from "../engines/sessions.js";
+import { chromeAgent, chromeEnvironment, chromeFacts, event, folded, wobblyPath } from "../engines/sessions.js";
 
 const likelyBotThreshold = 30;
 const confidentScoreMax = 15;

@@ -1,6 +1,6 @@
 /** Plain HTTP clients that post made-up batches: each, under its own name or a browser's, is confident automation at least. */
 import t from "tap";
-import { noHeaders, type RequestFacts } from "../../src/contract/header-facts.js";
+import { noHeaders, type RequestFacts } from "../../src/contract/evidence/header-facts.js";
 import { combine, explain, runEngines } from "../../src/engines/score.js";
 import { chromeAgent, chromeEnvironment, chromeFacts, event, folded, wobblyPath } from "../engines/sessions.js";
 

@@ -1,8 +1,9 @@
 /** Pointers that leap with human pauses, and wheels that a timer turns, beside people who come near to either. */
 import t from "tap";
-import type { EventPayload, IngestEvent, StrokeRow } from "../../src/contract/events.js";
+import { seededRandom } from "../../scripts/live/randomness.js";
+import type { EventPayload, IngestEvent, StrokeRow } from "../../src/contract/events/events.js";
 import { combine, runEngines } from "../../src/engines/score.js";
-import { chromeEnvironment, event, folded, lastRequest, seededRandom, startMs } from "../engines/sessions.js";
+import { chromeEnvironment, event, folded, lastRequest, startMs } from "../engines/sessions.js";
 
 const travelless = 300508;
 const metronome = 300303;

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { EventPayload } from "../../src/contract/events.js";
-import type { RequestFacts } from "../../src/contract/header-facts.js";
+import type { EventPayload } from "../../src/contract/events/events.js";
+import type { RequestFacts } from "../../src/contract/evidence/header-facts.js";
 import { chromeEnvironment } from "../engines/sessions.js";
 
 export interface OddBrowser {

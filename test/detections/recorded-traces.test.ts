@@ -2,21 +2,12 @@
 import t from "tap";
 import { longVisits } from "../../scripts/altered-traces.js";
 import { leftOutCells, leftOutRows } from "../../scripts/left-out.js";
-import { people, ShingleIndex, scoreTrace, wilson } from "../../scripts/quality.js";
+import { people, ShingleIndex, scoreTrace } from "../../scripts/quality.js";
 import { isWorthPlaying, replays } from "../../scripts/replayed-traces.js";
-import type { Outcome } from "../../scripts/trace-outcome.js";
+import { botScoreMax, type Outcome } from "../../scripts/trace-outcome.js";
 import { dataFolder, readTraces, type Trace } from "../../scripts/trace-sessions.js";
 
-const botScoreMax = 29;
 const samplePerGroup = 40;
-
-t.test("the Wilson interval holds the share, and never leaves 0 to 1", async (t) => {
-  t.same(wilson(0, 0), [0, 1]);
-  const [low, high] = wilson(3, 100);
-  t.ok(low > 0 && low < 0.03 && high > 0.03 && high < 0.1);
-  t.equal(wilson(0, 50)[0], 0);
-  t.equal(wilson(50, 50)[1], 1);
-});
 
 const folder = dataFolder();
 const skip = folder === null ? "no ../shared/data" : false;

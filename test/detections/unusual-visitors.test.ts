@@ -3,8 +3,8 @@
  * never shown. None may be called a program.
  */
 import t from "tap";
-import type { IngestEvent } from "../../src/contract/events.js";
-import type { RequestFacts } from "../../src/contract/header-facts.js";
+import type { IngestEvent } from "../../src/contract/events/events.js";
+import type { RequestFacts } from "../../src/contract/evidence/header-facts.js";
 import { detections } from "../../src/detections/catalogue.js";
 import { foldBatch, setCrawlerClaim } from "../../src/engines/fold-batch.js";
 import { combine, explain, runEngines } from "../../src/engines/score.js";

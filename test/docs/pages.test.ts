@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { environmentName, serveOptions } from "../../src/config/config.js";
 import { ruleRecipes } from "../../src/console/rule-recipes.js";
-import { componentSchemas } from "../../src/contract/openapi-schemas.js";
+import { componentSchemas } from "../../src/contract/api/openapi-schemas.js";
 import { detections } from "../../src/detections/catalogue.js";
 import { escapeHtml } from "../../src/docs/html.js";
 import { docPages } from "../../src/docs/pages.js";
@@ -145,6 +145,11 @@ t.test("the documentation", async (t) => {
       sessions: "/docs/analysis#find-sessions-and-requests",
       "logged in policy": "/docs/concepts#logged-in-visitors",
       chalenge: "/docs/challenge#challenge",
+      "credential stuffing": "/docs/under-attack#under-attack",
+      unblock: "/docs/rules#let-somebody-through",
+      "reference of a customer": "/docs/under-attack#a-customer-complains-with-a-reference",
+      "share a view": "/docs/under-attack#share-a-view",
+      php: "/docs/any-language#from-any-language",
     };
     for (const [typed, path] of Object.entries(first)) {
       t.equal(rankedSections(wordsOf(typed), sections)[0]?.path, path, typed);

@@ -6,8 +6,8 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { commands } from "../../src/cli/commands.js";
-import { freePort } from "../support/process.js";
-import { askUntil, firstTenant, startServer } from "../support/server.js";
+import { freePort } from "../support/free-port.js";
+import { anotherTenant, askUntil, firstTenant, startServer } from "../support/server.js";
 import { installClient } from "./installed-client.js";
 import { blocksMarked, keeps, stepsOf } from "./readme-commands.js";
 
@@ -15,6 +15,8 @@ const root = resolve(fileURLToPath(new URL("../../..", import.meta.url)));
 const readme = readFileSync(join(root, "README.md"), "utf8");
 const quickStart = readFileSync(join(root, "src/docs/quick-start.md"), "utf8");
 const commandLine = readFileSync(join(root, "src/docs/command-line.md"), "utf8");
+
+const server = await startServer(t);
 
 interface Ran {
   readonly code: number | null;
@@ -61,7 +63,6 @@ async function startBackend(t: Test, source: string, port: number, environment: 
 }
 
 t.test("the quick start does what it says, top to bottom", async (t) => {
-  const server = await startServer(t);
   const tenant = await firstTenant(server);
   const backendPort = await freePort();
   const here = (text: string): string =>
@@ -88,8 +89,7 @@ t.test("the quick start does what it says, top to bottom", async (t) => {
 });
 
 t.test("the README's first verdict is what it says", async (t) => {
-  const server = await startServer(t);
-  const { token, siteKey, privateKey } = await firstTenant(server);
+  const { token, siteKey, privateKey } = await anotherTenant(server, "readme");
   const environment = { ...process.env, ACCOUNT_TOKEN: token, SITE_KEY: siteKey, PRIVATE_KEY: privateKey };
   const here = (text: string): string => text.replaceAll("127.0.0.1:8080", `127.0.0.1:${server.port}`);
   t.equal(await runBlocks(t, blocksMarked(readme, "run"), here, environment), 1);

@@ -8,14 +8,15 @@ import { ClusterLeases } from "../../src/cluster-store/cluster-leases.js";
 import { ConfigFollower } from "../../src/cluster-store/config/config-follower.js";
 import { ConfigState } from "../../src/cluster-store/config/config-state.js";
 import { openConfig } from "../../src/cluster-store/config/open-config.js";
-import { Accounts } from "../../src/control-plane/accounts.js";
+import { Accounts } from "../../src/control-plane/accounts/accounts.js";
 import { UnavailableError } from "../../src/errors.js";
 import { AgentRefresh } from "../../src/signed-agents/agent-refresh.js";
 import { openStore } from "../../src/store/open-store.js";
 import { storeFile } from "../../src/store/store-file.js";
 import { signInto } from "../ops/certificates.js";
 import { batch, browserHeaders } from "../support/batches.js";
-import { command, freePort, serve } from "../support/process.js";
+import { freePort } from "../support/free-port.js";
+import { command, serve } from "../support/process.js";
 import { type RedisNode, startRedis } from "../support/redis-cluster.js";
 import { waitUntil } from "../support/wait-until.js";
 

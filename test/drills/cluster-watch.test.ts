@@ -1,7 +1,8 @@
 /** What a running node says of its cluster: whether to stay in the load balancer, which shards are short of replicas, how each engine process is. */
 import t, { type Test } from "tap";
 import { storeAclRules } from "../../src/cluster-store/permissions.js";
-import { command, freePort, type Served, serve } from "../support/process.js";
+import { freePort } from "../support/free-port.js";
+import { command, type Served, serve } from "../support/process.js";
 import { type RedisCluster, startRedis } from "../support/redis-cluster.js";
 import { waitUntil } from "../support/wait-until.js";
 import { makeZones } from "../support/zones.js";

@@ -13,8 +13,8 @@ import { type MigrationOptions, migrateStore } from "../../src/cluster-store/mig
 import { beginMigration, finishMigration } from "../../src/cluster-store/migration/migration-scripts.js";
 import { openMirror } from "../../src/cluster-store/open-cluster.js";
 import { readServeConfig } from "../../src/config/config.js";
-import { dayMs } from "../../src/contract/durations.js";
-import { Accounts } from "../../src/control-plane/accounts.js";
+import { dayMs } from "../../src/contract/values/durations.js";
+import { Accounts } from "../../src/control-plane/accounts/accounts.js";
 import { limits } from "../../src/limits.js";
 import { createLog, startServer } from "../../src/server/http-thread.js";
 import { migrationMark } from "../../src/store/migration-mark.js";

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import t from "tap";
 import { storeAclRules } from "../../src/cluster-store/permissions.js";
-import { dayMs } from "../../src/contract/durations.js";
+import { dayMs } from "../../src/contract/values/durations.js";
 import { limits } from "../../src/limits.js";
 import { migrationMark } from "../../src/store/migration-mark.js";
 import { openStore } from "../../src/store/open-store.js";

@@ -1,7 +1,7 @@
 /** How agents act, in the fold: each count rises with what an agent does, and stays with what a person does in its place. */
 import t from "tap";
-import type { EventPayload, IngestEvent, StrokeRow } from "../../src/contract/events.js";
-import { combine, runEngines } from "../../src/engines/score.js";
+import type { EventPayload, IngestEvent, StrokeRow } from "../../src/contract/events/events.js";
+import { combine, explain, runEngines } from "../../src/engines/score.js";
 import { F } from "../../src/engines/session-features.js";
 import { chromeEnvironment, event, folded, lastRequest, startMs, wobblyPath } from "./sessions.js";
 
@@ -32,6 +32,26 @@ t.test("a click on arrival is one whose pointer shows up in the middle of the pa
   for (const pointer_type of ["touch", "pen", "none"]) {
     t.equal(count(F.arrivalClicks, [page(0), move(3000, 500, 400), click(3040, 500, 400, { pointer_type })]), 0);
   }
+});
+
+t.test("moves that a busy browser merged into one report are a way", async (t) => {
+  const merged = { count: 1, coalesced: 6, ...mouse } satisfies EventPayload;
+  const way = (at: number, x: number, y: number, more: EventPayload) =>
+    event("mouse", { t: at, points: [[0, x, y]], ...more });
+  const arrival = (more: EventPayload) => [page(0), way(3000, 500, 400, more), click(3040, 500, 400)];
+  t.equal(count(F.arrivalClicks, arrival({ ...merged, coalesced: 1 })), 1, "one move, and that is all");
+  t.equal(count(F.arrivalClicks, arrival(merged)), 0);
+  t.equal(count(F.arrivalClicks, arrival({ ...merged, trusted: false })), 1, "not of a script's events");
+  const next = [...arrival(merged), page(9000), way(800, 200, 300, { ...merged, coalesced: 1 }), click(820, 200, 300)];
+  t.equal(count(F.arrivalClicks, next), 1, "not of the page before");
+
+  const places = [0, 1, 2, 3].map((index) => [300 + 170 * index, 200 + 90 * index] as const);
+  const quiet = (more: EventPayload) =>
+    places.flatMap(([x, y], index) => [way(4000 * index + 1, x, y, more), click(4000 * index + 40, x, y)]);
+  t.equal(count(F.quietClicks, quiet({ ...merged, coalesced: 1 })), 3);
+  t.equal(count(F.quietClicks, quiet(merged)), 0);
+  t.equal(count(F.clicksJumped, quiet({ ...merged, coalesced: 1 })), 3);
+  t.equal(count(F.clicksJumped, quiet(merged)), 0, "and no jump");
 });
 
 t.test("clicks out of silence are elsewhere, seconds later and without a way", async (t) => {
@@ -65,6 +85,78 @@ t.test("a pasted form counts without keys and menu only", async (t) => {
   t.notOk(fired([...pasted, ...menus]).includes(300603), "the context menu");
   const finger = event("touch", { t: 1, x: 3, y: 5, dwell: 700, pointer_type: "touch", trusted: true });
   t.notOk(fired([...pasted, finger]).includes(300603), "a finger");
+});
+
+t.test("the signs that decided on an unknown agent are said, also one that is too little to fire", async (t) => {
+  const decidedBy = (...events: IngestEvent[]) =>
+    explain(folded([env, ...events]), lastRequest).find(({ id }) => id === 300600)?.decidedBy;
+  const acts = (payload: EventPayload) => event("env", payload);
+  const form = event("form", { field_count: 2, count: 2, unkeyed: 2, fill_ms: 900, autofill: false, submit: true });
+  const press = click(900, 500, 400, { pressure: 0 });
+  const arrival = [page(0), move(3000, 500, 400), click(3040, 500, 400)];
+  const voice = [0, 1, 2, 3].flatMap((index) => [
+    move(4000 * index + 1, 200 + 100 * index, 300),
+    click(4000 * index + 40, 200 + 100 * index, 300),
+  ]);
+  t.strictSame(decidedBy(form, press), ["presses-without-pressure", "form-without-keys"]);
+  t.strictSame(decidedBy(form, acts({ lone_activations: 1, x: 400, y: 300 })), [
+    "activation-without-input",
+    "form-without-keys",
+  ]);
+  t.strictSame(decidedBy(...arrival, acts({ lone_activations: 1 })), ["activation-without-input", "clicks-on-arrival"]);
+  t.strictSame(decidedBy(...voice, acts({ exact_clicks: 4, stack_probe: true })), [
+    "debugger-attached",
+    "clicks-on-arrival",
+    "clicks-out-of-silence",
+    "exactly-in-the-middle",
+  ]);
+  t.equal(decidedBy(form), undefined, "a password manager's person is not named");
+});
+
+t.test("a form without keys names beside what only a driver gives, and never by itself", async (t) => {
+  const acting = 300600;
+  const form = (more: EventPayload) =>
+    event("form", { field_count: 2, count: 2, unkeyed: 2, fill_ms: 900, autofill: false, submit: true, ...more });
+  const filled = form({});
+  const placed = (count: number) => event("env", { placed_texts: count });
+  t.notOk(fired([filled]).includes(300615), "as a password manager's person does");
+  t.notOk(fired([filled, placed(1)]).includes(300615), "one field says nothing");
+  t.notOk(fired([placed(2)]).includes(300615), "nor do fields of a form with keys");
+  t.ok(fired([filled, placed(2)]).includes(300615));
+  for (const [name, more] of [
+    ["autofill", { autofill: true, unkeyed: 0 }],
+    ["one field", { field_count: 1, count: 1, unkeyed: 1 }],
+    ["one of two by keys", { count: 13, unkeyed: 1 }],
+    ["two of three by a manager, one by keys", { field_count: 3, count: 14, unkeyed: 2 }],
+    ["pasted", { unkeyed: 0 }],
+  ] as const satisfies [string, EventPayload][]) {
+    t.equal(count(F.unkeyedForms, [form(more)]), 0, name);
+  }
+  t.equal(count(F.unkeyedForms, [form({ field_count: 3, count: 3 })]), 1, "with a box that was ticked");
+
+  const exact = event("env", { exact_clicks: 1 });
+  const fine = event("mouse", { t: 900, points: [[0, 500.3, 400.1]], ...mouse, count: 1, coalesced: 1, fractional: 1 });
+  const whole = event("mouse", { t: 900, points: [[0, 500, 400]], ...mouse, count: 1, coalesced: 1, fractional: 0 });
+  const beside: [string, IngestEvent[]][] = [
+    ["an activation", [event("env", { lone_activations: 1 })]],
+    ["a press without pressure", [click(900, 500, 400, { pressure: 0 })]],
+    ["a press between pixels in the very middle", [exact, fine]],
+    ["texts that the browser put in", [placed(2)]],
+  ];
+  for (const [name, acts] of beside) {
+    t.notOk(fired(acts).includes(acting), `${name} alone`);
+    t.ok(fired([filled, ...acts]).includes(acting), name);
+    const safari = event("env", { eval_length: 37 });
+    t.notOk(fired([filled, ...acts, safari]).includes(acting), `${name}, of another engine`);
+  }
+  const aids: [string, IngestEvent[]][] = [
+    ["voice control, on whole pixels", [exact, whole, page(0), move(3000, 500, 400), click(3040, 500, 400)]],
+    ["a zoomed page", [event("env", { dpr: 1.25 }), exact, fine]],
+    ["open developer tools", [event("env", { stack_probe: true })]],
+    ["a chain of pages", [0, 300, 700, 1150].map((at) => page(at, { referrer_host: "shop.example" }))],
+  ];
+  for (const [name, acts] of aids) t.notOk(fired([...acts, filled]).includes(acting), name);
+  t.equal(score([filled, ...beside[2]![1]]), score([filled, fine]), "and lowers no score by that");
 });
 
 t.test("ten holds that are equal to a millisecond", async (t) => {
@@ -120,6 +212,8 @@ t.test("an unknown agent is named by signs that no aid gives, beside others", as
   );
   t.notOk(fired([...arrival, acts({ stack_probe: true })]).includes(acting), "open developer tools");
   t.notOk(fired([acts({ lone_activations: 9 })]).includes(acting), "their console");
+  const firefox = acts({ lone_activations: 3, eval_length: 37 });
+  t.notOk(fired([...arrival, firefox]).includes(acting), "Firefox activates pages of people, too");
   t.equal(score([...arrival, acts({ shared_focus: 2 })]), score(arrival), "and lowers no score by that");
 });
 

@@ -1,7 +1,7 @@
 /** Clicks in the fold: they find their place in the path by time, and say how the pointer came to them. */
 import t from "tap";
-import type { EventPayload } from "../../src/contract/events.js";
-import type { CrawlerClaim } from "../../src/contract/visitor.js";
+import type { EventPayload } from "../../src/contract/events/events.js";
+import type { CrawlerClaim } from "../../src/contract/evidence/visitor.js";
 import { setCrawlerClaim } from "../../src/engines/fold-batch.js";
 import { combine, explain, runEngines } from "../../src/engines/score.js";
 import { F, type newFeatures } from "../../src/engines/session-features.js";

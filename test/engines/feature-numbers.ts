@@ -52,7 +52,8 @@ export const givenNumbers = `
   spanSkipped:u8 agentMarks:text clockLeaps:u16 pointsAtPage:u32 leftX:f32 leftY:f32 pageByBorder:u8 arrivalClicks:u16 clickT:f64 quietClicks:u16
   holdRun:u16 holdRunMax:u16 pastes:u16 fieldsFilled:u32 menuClicks:u16 pageMs:f64 pageShown:u8 pageActed:u8 quickPages:u8
   quickPagesMax:u8 typedPages:u16 loneActivations:u16 exactClicks:u16 hiddenActs:u16 sharedFocus:u16 unpairedKeys:u16
-  activeMoves:u16 weightlessPresses:u16 pageBlurMs:f64
+  activeMoves:u16 weightlessPresses:u16 pageBlurMs:f64 mergedAtPage:u32 mergedAtClick:u32 unkeyedForms:u16
+  placedTexts:u16
 `
   .trim()
   .split(/\s+/)

@@ -1,7 +1,7 @@
 /** Folding: the same stream comes to the same features however it is cut, and odd times and places do no harm. */
 import fc from "fast-check";
 import t from "tap";
-import type { EventPayload, IngestEvent } from "../../src/contract/events.js";
+import type { EventPayload, IngestEvent } from "../../src/contract/events/events.js";
 import { countFields, factFields } from "../../src/engines/feature-fields.js";
 import { foldBatch } from "../../src/engines/fold-batch.js";
 import { shingleHashes } from "../../src/engines/path-shingles.js";

@@ -1,11 +1,12 @@
 /** Rises of speed: a formula grows the speed alike in every movement, whatever else an author adds; hands, sticks and number pads do not. */
 import t from "tap";
+import { seededRandom } from "../../scripts/live/randomness.js";
 import { ownDrivers } from "../../scripts/own-drivers.js";
 import { ShingleIndex, scoreTrace } from "../../scripts/quality.js";
-import type { PointRow } from "../../src/contract/events.js";
+import type { PointRow } from "../../src/contract/events/events.js";
 import { evidenceOf } from "../../src/engines/session-evidence.js";
 import { F } from "../../src/engines/session-features.js";
-import { event, folded, lastRequest, seededRandom, startMs } from "./sessions.js";
+import { event, folded, lastRequest, startMs } from "./sessions.js";
 
 const oneRiseOfSpeed = 300143;
 const seeds = [91, 92, 93, 94, 95];

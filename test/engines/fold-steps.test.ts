@@ -1,8 +1,9 @@
 /** What the fold keeps of steps: swerves tell a path that noise was added to from one that a mass was moved along. */
 import t from "tap";
-import type { PointRow } from "../../src/contract/events.js";
+import { seededRandom } from "../../scripts/live/randomness.js";
+import type { PointRow } from "../../src/contract/events/events.js";
 import { F } from "../../src/engines/session-features.js";
-import { event, folded, seededRandom, startMs } from "./sessions.js";
+import { event, folded, startMs } from "./sessions.js";
 
 /** Arcs of 40 points 16 ms apart, with half a second between them; `noise` px of independent error, places on a grid. */
 function arcs(noise: number, grid = 1): PointRow[] {

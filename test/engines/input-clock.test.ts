@@ -1,9 +1,10 @@
 /** What the fold keeps of the clock behind input, of clean dispatch, and of wheels. */
 import t from "tap";
-import type { EventPayload, PointRow } from "../../src/contract/events.js";
+import { seededRandom } from "../../scripts/live/randomness.js";
+import type { EventPayload, PointRow } from "../../src/contract/events/events.js";
 import { isCleanDispatch } from "../../src/engines/clean-dispatch.js";
 import { combine, explain, runEngines } from "../../src/engines/score.js";
-import { chromeEnvironment, chromeFacts, event, folded, lastRequest, seededRandom, wobblyPath } from "./sessions.js";
+import { chromeEnvironment, chromeFacts, event, folded, lastRequest, wobblyPath } from "./sessions.js";
 
 const userAgent =
   "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36";

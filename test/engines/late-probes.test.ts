@@ -1,6 +1,6 @@
 /** What the SDK's second file reports of a browser: absent is not empty, and contradictions are told from what other systems have by design. */
 import t from "tap";
-import type { EventPayload } from "../../src/contract/events.js";
+import type { EventPayload } from "../../src/contract/events/events.js";
 import { explain } from "../../src/engines/score.js";
 import { evidenceOf } from "../../src/engines/session-evidence.js";
 import { chromeEnvironment, chromeFacts, event, folded, lastRequest, startMs, wobblyPath } from "./sessions.js";

@@ -1,9 +1,10 @@
 /** Corners of a path: known again moved, turned, scaled, thinned out and with noise; not known of another's. */
 import t from "tap";
-import type { PointRow } from "../../src/contract/events.js";
+import { seededRandom } from "../../scripts/live/randomness.js";
+import type { PointRow } from "../../src/contract/events/events.js";
 import { cornerHashes, cornerHashesPerBatchMax, foldCornerOwners } from "../../src/engines/path-corners.js";
 import { F, newFeatures } from "../../src/engines/session-features.js";
-import { event, seededRandom } from "./sessions.js";
+import { event } from "./sessions.js";
 
 /** Movements from target to target along arcs, as of a hand at work. */
 function handPath(seed: number, targets = 40): PointRow[] {

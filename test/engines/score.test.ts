@@ -1,7 +1,7 @@
 /** Scoring: abstention, strength, combination and their independence of order. */
 import t from "tap";
-import type { EventPayload, IngestEvent } from "../../src/contract/events.js";
-import { neutralScore } from "../../src/contract/evidence.js";
+import type { EventPayload, IngestEvent } from "../../src/contract/events/events.js";
+import { neutralScore } from "../../src/contract/evidence/evidence.js";
 import { detections } from "../../src/detections/catalogue.js";
 import type { Detection } from "../../src/detections/detection.js";
 import { foldBatch } from "../../src/engines/fold-batch.js";

@@ -3,9 +3,9 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import t from "tap";
-import { browserFamilies, claimedSystems } from "../../src/contract/claimed-browser.js";
-import { verifiedBotCategories } from "../../src/contract/verdict.js";
-import { crawlerClaims } from "../../src/contract/visitor.js";
+import { browserFamilies, claimedSystems } from "../../src/contract/evidence/claimed-browser.js";
+import { crawlerClaims } from "../../src/contract/evidence/visitor.js";
+import { verifiedBotCategories } from "../../src/contract/verdicts/verdict.js";
 import {
   countFields,
   factFields,

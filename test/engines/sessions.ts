@@ -1,8 +1,8 @@
 /** Sessions for tests and measurements: the request of a plain Chrome, its environment, and events from pointer paths. */
-
-import type { EventPayload, EventType, IngestEvent, PointRow } from "../../src/contract/events.js";
-import type { CrossSessionCounts, LastRequest } from "../../src/contract/evidence.js";
-import type { RequestFacts } from "../../src/contract/header-facts.js";
+import { seededRandom } from "../../scripts/live/randomness.js";
+import type { EventPayload, EventType, IngestEvent, PointRow } from "../../src/contract/events/events.js";
+import type { CrossSessionCounts, LastRequest } from "../../src/contract/evidence/evidence.js";
+import type { RequestFacts } from "../../src/contract/evidence/header-facts.js";
 import { foldBatch } from "../../src/engines/fold-batch.js";
 import { newFeatures, type SessionFeatures } from "../../src/engines/session-features.js";
 
@@ -98,17 +98,6 @@ export function folded(
     foldBatch(features, batch, { ...facts, nowMs }, crossSession);
   }
   return features;
-}
-
-/** Numbers from 0 to 1 that are the same in every run (mulberry32). */
-export function seededRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
 }
 
 /** A path with pauses, of a hand: curved, uneven in time. */

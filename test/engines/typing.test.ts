@@ -1,9 +1,10 @@
 /** Rhythm of typing: what hands do from key to key, and what delays drawn by lot do. */
 import t from "tap";
-import type { EventPayload, IngestEvent, StrokeRow } from "../../src/contract/events.js";
+import { seededRandom } from "../../scripts/live/randomness.js";
+import type { EventPayload, IngestEvent, StrokeRow } from "../../src/contract/events/events.js";
 import { combine, runEngines } from "../../src/engines/score.js";
 import { evidenceOf } from "../../src/engines/session-evidence.js";
-import { event, folded, lastRequest, seededRandom, startMs } from "./sessions.js";
+import { event, folded, lastRequest, startMs } from "./sessions.js";
 
 const unvaried = 300211;
 const byLot = 300212;

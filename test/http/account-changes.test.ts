@@ -3,10 +3,10 @@
 import t from "tap";
 import { Credentials } from "../../src/auth/credentials.js";
 import { TokenUses } from "../../src/auth/token-uses.js";
-import { Accounts } from "../../src/control-plane/accounts.js";
-import { IpLists } from "../../src/control-plane/ip-lists.js";
-import { Projects } from "../../src/control-plane/projects.js";
-import { VerifiedBotCatalogues } from "../../src/control-plane/verified-bot-catalogue.js";
+import { Accounts } from "../../src/control-plane/accounts/accounts.js";
+import { Projects } from "../../src/control-plane/accounts/projects.js";
+import { IpLists } from "../../src/control-plane/lists/ip-lists.js";
+import { VerifiedBotCatalogues } from "../../src/control-plane/lists/verified-bot-catalogue.js";
 import { limits } from "../../src/limits.js";
 import { openStore } from "../../src/store/open-store.js";
 import { batch } from "../support/batches.js";
@@ -245,8 +245,9 @@ t.test("sessions are deleted by expression with all their rows, as many as were 
   t.same((await service.ask("GET", `${at}/blocks`, { as })).json.data, [], "its blocks went as well");
   t.same((await service.ask("GET", `${at}/marks`, { as })).json.data, [], "and its mark");
   const gone = new Set(bots);
-  const left = await countRows(store, "idempotency");
-  t.equal(left, 0, "and what its first contact would resolve to");
+  // A cluster keeps there, under a hash, that a token was erased.
+  const remembered = isOnCluster ? bots.length : 0;
+  t.equal(await countRows(store, "idempotency"), remembered, "and what its first contact would resolve to");
   t.notOk(gone.has(await service.ingest(one, batch("deletebot9"), { ...toolHeaders, ...key })));
   t.match(await log(), [
     { action: "sessions.deleted", user: { name: "delete" }, after: { expression: "score < 30", sessions: 3 } },

@@ -1,7 +1,7 @@
 /** The public catalogue of agents, and the import of marks, which a running server notices at once. */
 import { join } from "node:path";
 import t from "tap";
-import { agentCertainties } from "../../src/contract/agents.js";
+import { agentCertainties } from "../../src/contract/bots/agents.js";
 import { command } from "../support/process.js";
 import { startServer } from "../support/server.js";
 

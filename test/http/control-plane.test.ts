@@ -1,6 +1,6 @@
 /** The control plane over HTTP, endpoint by endpoint: scoring, keys, settings, rules, account, user. */
 import t from "tap";
-import { actions } from "../../src/contract/verdict.js";
+import { actions } from "../../src/contract/verdicts/verdict.js";
 import { batch } from "../support/batches.js";
 import { type Answer, firstTenant, newProject, startServer } from "../support/server.js";
 

@@ -51,5 +51,13 @@ t.test("the list is public, and another is in force as soon as it is imported", 
     data: [{ name: "Mine", operator: "Me", category: "other", token: "MineBot" }],
     meta: { count: 1, version: "mine-1" },
   });
+  t.same(await server.command("declared-bots", "reset"), {
+    version: json.meta.version,
+    count: json.data.length,
+    added: json.data.length,
+    removed: 1,
+  });
+  t.same((await ask()).json, json, "the shipped list is in force again, at once");
+  t.match(await server.command("declared-bots", "list"), { source: "shipped" });
   t.match(await server.command("check"), { ok: true });
 });

@@ -1,9 +1,9 @@
 /** The operator's lists of addresses: imported and removed by the command line, seen by a running server at once. */
 import { join } from "node:path";
 import t from "tap";
-import { roles } from "../../src/contract/entities.js";
-import { Accounts } from "../../src/control-plane/accounts.js";
-import { IpLists } from "../../src/control-plane/ip-lists.js";
+import { roles } from "../../src/contract/configuration/entities.js";
+import { Accounts } from "../../src/control-plane/accounts/accounts.js";
+import { IpLists } from "../../src/control-plane/lists/ip-lists.js";
 import { limits } from "../../src/limits.js";
 import { command } from "../support/process.js";
 import { firstTenant, newToken, startServer } from "../support/server.js";

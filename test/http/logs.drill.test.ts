@@ -1,8 +1,8 @@
 /** The logs of sessions, blocks, marks and changes: order, pages, cursors, and what a row says. */
 import { createHash } from "node:crypto";
 import t from "tap";
-import { eraseSession } from "../../src/control-plane/erase-session.js";
-import { Rules } from "../../src/control-plane/rules.js";
+import { eraseSession } from "../../src/control-plane/erasure/erase-session.js";
+import { Rules } from "../../src/control-plane/rules/rules.js";
 import { Blocks, sessionSubject } from "../../src/recording/blocks.js";
 import { sweep } from "../../src/store/expiry.js";
 import { automatedBatch, batch } from "../support/batches.js";

@@ -1,6 +1,6 @@
 /** The catalogue of detections, the export of verified bots, and the tenants of every additive endpoint. */
 import t from "tap";
-import { activeEntries, VerifiedBotCatalogues } from "../../src/control-plane/verified-bot-catalogue.js";
+import { activeEntries, VerifiedBotCatalogues } from "../../src/control-plane/lists/verified-bot-catalogue.js";
 import { detections } from "../../src/detections/catalogue.js";
 import { batch } from "../support/batches.js";
 import { good, startService } from "./service.js";

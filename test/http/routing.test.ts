@@ -1,6 +1,6 @@
 /** What holds for every answer: request ids, error bodies, unknown paths, methods, CORS, chunks, pipelines, HEAD. */
 import t from "tap";
-import { isReference } from "../../src/contract/reference.js";
+import { referenceIn } from "../../src/contract/verdicts/reference.js";
 import { requestIds } from "../../src/http/request-id.js";
 import { batch } from "../support/batches.js";
 import { chunked, RawClient, rawRequest } from "../support/raw-socket.js";
@@ -43,8 +43,13 @@ t.test("every answer", async (t) => {
   await t.test("does not say how many requests there were", async (t) => {
     const next = requestIds();
     const ids = Array.from({ length: 3000 }, next);
-    t.ok(ids.every(isReference), "the console knows them");
-    t.notOk(isReference(`${ids[0]}0`));
+    t.ok(
+      ids.every((id) => referenceIn(id) === id),
+      "the console knows them",
+    );
+    t.equal(referenceIn(`${ids[0]}0`), null);
+    t.equal(referenceIn(`Referenz: ${ids[0]!.toUpperCase()}.`), ids[0], "in the line that a customer pastes");
+    t.equal(referenceIn("no-reference at 10:30"), null);
     t.equal(new Set(ids).size, ids.length);
     // Of random ids half are above the one before.
     const rises = ids.filter((id, index) => index > 0 && id > ids[index - 1]!).length;

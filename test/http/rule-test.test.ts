@@ -1,6 +1,6 @@
 /** `rules/test`: a draft backtested on stored sessions says what it would do as the project's only rule, and changes nothing. */
 import t from "tap";
-import { VerifiedBotCatalogues } from "../../src/control-plane/verified-bot-catalogue.js";
+import { VerifiedBotCatalogues } from "../../src/control-plane/lists/verified-bot-catalogue.js";
 import { batch } from "../support/batches.js";
 import { type Service, startService, type Tenant, toolHeaders } from "./service.js";
 
@@ -178,6 +178,22 @@ t.test("what never or always matches is told, and no fault", async (t) => {
   t.same(await warned('path == "checkout"'), ['path == "checkout" never matches: a path begins with /.']);
   t.same(await warned("score < 150"), ["score < 150 always matches: score is 0 to 99."]);
   t.same(await warned('path == "/checkout" AND score < 30'), []);
+  const cased = 'agent == "claude in chrome" is in another case than "Claude in Chrome", and never meets it.';
+  t.same(await warned('agent == "claude in chrome" OR agent == "Claude in Chrome"'), [cased]);
+  t.match(await warned('path == "/x" AND NOT agent in {"Codex", "Nobody at all"}'), [
+    /^agent == "Nobody at all" names nobody/,
+  ]);
+  t.same(
+    await warned('agent == "GPTBot" OR agent == "curl" OR agent == "unknown agent" OR agent contains "Claude"'),
+    [],
+  );
+  const rules = `/v1/projects/${one.project.id}/rules`;
+  const save = (method: string, path: string, expression: string) =>
+    service.ask(method, path, { as: one.token, body: { name: "x", expression, action: "log" } });
+  const saved = await save("POST", rules, 'agent == "claude in chrome"');
+  t.same([saved.status, saved.json.warnings], [201, [cased]], "and at saving");
+  const mended = await save("PUT", `${rules}/${saved.json.id}`, 'agent == "Claude in Chrome"');
+  t.notOk("warnings" in mended.json);
 });
 
 t.test("fields that stored sessions don't have are named", async (t) => {
@@ -229,5 +245,16 @@ t.test(
     const logging = await effectOf({ ...exception, action: "log", sort_order: 1 });
     t.match(logging, { ...nothing, unchanged: 9, shadowed_by: [], shadows: [] }, "a log decides nothing");
     t.equal((await test(service, one, { ...exception, sort_order: "first" })).status, 422);
+    const { expression, action, sort_order } = body;
+    const asItIs = { expression, action, sort_order, replaces: rule.id };
+    t.match(
+      await effectOf(asItIs),
+      { ...nothing, unchanged: 9, shadowed_by: [], shadows: [] },
+      "no rule shadows itself",
+    );
+    const softer = await effectOf({ ...asItIs, action: "log" });
+    t.match(softer, { ...nothing, newly_allowed: 5, unchanged: 4, shadowed_by: [], shadows: [] });
+    t.match(await effectOf({ ...asItIs, replaces: rule.id + 1 }), { shadowed_by: [rule.id] }, "no rule of the project");
+    t.equal((await test(service, one, { ...exception, replaces: 0 })).status, 422);
   },
 );

@@ -1,7 +1,7 @@
 /** A whole server in this process on a folder of the test's own, spoken to over real sockets. Gone at the end of the test. */
 import type { Test } from "tap";
 import { type GivenFlags, readServeConfig } from "../../src/config/config.js";
-import type { Account, Project, Role } from "../../src/contract/entities.js";
+import type { Account, Project, Role } from "../../src/contract/configuration/entities.js";
 import { Refusal } from "../../src/errors.js";
 import { createLog, type RunningServer, startServer } from "../../src/server/http-thread.js";
 import { browserHeaders } from "../support/batches.js";

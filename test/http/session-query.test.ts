@@ -1,6 +1,6 @@
 /** `sessions/query`: the sessions that an expression of the rules language holds for, counted by value and over time. */
 import t from "tap";
-import { sessionDimensions } from "../../src/contract/session-query.js";
+import { sessionDimensions } from "../../src/contract/sessions/session-query.js";
 import { compile } from "../../src/rules/compile.js";
 import { compileRule } from "../../src/rules/compile-rule.js";
 import { isRuleFault } from "../../src/rules/fault.js";

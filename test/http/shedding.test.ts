@@ -2,8 +2,8 @@
 
 import t from "tap";
 import { Credentials } from "../../src/auth/credentials.js";
-import { defaultPlans } from "../../src/contract/plans.js";
-import { unidentified } from "../../src/contract/visitor.js";
+import { defaultPlans } from "../../src/contract/configuration/plans.js";
+import { unidentified } from "../../src/contract/evidence/visitor.js";
 import { ingestRoutes } from "../../src/http/handlers/data-plane/ingest.js";
 import { HttpServer, meteredRows } from "../../src/http/server.js";
 import { IngestQueue } from "../../src/ingest/queue.js";

@@ -1,7 +1,7 @@
 /** Requests whose body is complete only after their credential has ended: nobody outlasts a revocation by sending slowly. */
 import t from "tap";
 import { actAs } from "../../src/auth/actor.js";
-import { Projects } from "../../src/control-plane/projects.js";
+import { Projects } from "../../src/control-plane/accounts/projects.js";
 import { RevokedError, refuse } from "../../src/errors.js";
 import { RawClient, rawRequest } from "../support/raw-socket.js";
 import { firstTenant, newToken, startServer } from "../support/server.js";

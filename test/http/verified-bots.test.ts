@@ -1,7 +1,7 @@
 /** Verified bots over HTTP: the export with its plan, ability and subscription, and the short-circuit of the verdict. */
 import t from "tap";
-import { roles } from "../../src/contract/entities.js";
-import { Accounts } from "../../src/control-plane/accounts.js";
+import { roles } from "../../src/contract/configuration/entities.js";
+import { Accounts } from "../../src/control-plane/accounts/accounts.js";
 import { automatedBatch, batch, browserHeaders } from "../support/batches.js";
 import { type Answer, anotherTenant, firstTenant, newToken, startServer } from "../support/server.js";
 

@@ -1,17 +1,19 @@
 /** When incidents begin, what they are described by, and when they end. */
 import t from "tap";
-import { minuteMs } from "../../src/contract/durations.js";
+import { seededRandom } from "../../scripts/live/randomness.js";
+import { minuteMs } from "../../src/contract/values/durations.js";
+import { type HourOfCounts, usualCounts } from "../../src/incidents/baseline-hours.js";
 import type { CountedRequest } from "../../src/incidents/counted-request.js";
 import type { ProjectMinute } from "../../src/incidents/detector.js";
-import { limits } from "../../src/limits.js";
-import { mondayMs, newDetector, personRequest, programRequest, randomOf, runMinutes } from "./synthetic-traffic.js";
+import { ValueCounts } from "../../src/incidents/value-counts.js";
+import { mondayMs, newDetector, personRequest, programRequest, runMinutes } from "./synthetic-traffic.js";
 
 const noonMs = mondayMs + 12 * 60 * minuteMs;
-const some = (count: number, make: (index: number) => CountedRequest): CountedRequest[] =>
+const some = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
 t.test("an attack on a path from one network is one incident, by its narrowest values", async (t) => {
-  const random = randomOf(1);
+  const random = seededRandom(1);
   const detector = newDetector(noonMs);
   const opened: { minute: number; what: object; count: number }[] = [];
   await runMinutes(
@@ -41,7 +43,7 @@ t.test("an attack on a path from one network is one incident, by its narrowest v
 });
 
 t.test("an incident counts on, and ends ten minutes after its last requests", async (t) => {
-  const random = randomOf(2);
+  const random = seededRandom(2);
   const detector = newDetector(noonMs);
   const ended: { minute: number; incident: object }[] = [];
   await runMinutes(
@@ -74,7 +76,7 @@ t.test("an incident counts on, and ends ten minutes after its last requests", as
 });
 
 t.test("two attacks at once on different paths from different networks are two incidents", async (t) => {
-  const random = randomOf(3);
+  const random = seededRandom(3);
   const detector = newDetector(noonMs);
   const found: object[] = [];
   await runMinutes(
@@ -112,7 +114,7 @@ t.test("two attacks at once on different paths from different networks are two i
 });
 
 t.test("an attack on one path from many networks is one incident of the path", async (t) => {
-  const random = randomOf(4);
+  const random = seededRandom(4);
   const detector = newDetector(noonMs);
   const found: object[] = [];
   await runMinutes(
@@ -153,7 +155,7 @@ t.test(
       attack: (atMs: number) => CountedRequest[],
       baseline: (atMs: number) => CountedRequest[] = () => [],
     ): Promise<number> => {
-      const random = randomOf(5);
+      const random = seededRandom(5);
       const detector = newDetector(noonMs);
       let opened = 0;
       const count = (outcome: readonly ProjectMinute[]): void => {
@@ -197,22 +199,104 @@ t.test(
   },
 );
 
-t.test("at most limits.incidentValuesMax values are followed, and a clock that goes back begins anew", async (t) => {
-  const detector = newDetector(noonMs);
-  const many = (atMs: number): CountedRequest[] =>
-    some(8000, (index) =>
-      programRequest(atMs, {
-        values: {
-          path: `/${index}`,
-          ip: `10.${index >> 8}.${index & 255}.1`,
-          network: `10.${index >> 8}.${index & 255}.0/24`,
-        },
-      }),
-    );
-  await runMinutes(detector, noonMs, 3, many);
-  await runMinutes(detector, noonMs - 3_600_000, 2, () => some(300, () => programRequest(noonMs - 3_600_000)));
-  t.ok(limits.incidentValuesMax >= 10_000);
+t.test(
+  "a rate that is steady from a project's first request on is none, whenever in five minutes that comes",
+  async (t) => {
+    const random = seededRandom(6);
+    for (const partOfMinute of [1, 1 / 5, 1 / 100]) {
+      for (let first = 0; first < 5; first++) {
+        const found: object[] = [];
+        await runMinutes(
+          newDetector(noonMs),
+          noonMs,
+          20,
+          (atMs, minute) => {
+            const part = minute < first ? 0 : minute === first ? partOfMinute : 1;
+            return [
+              ...some(100 * part, () => personRequest(atMs, random)),
+              ...some(15 * part, () => programRequest(atMs)),
+            ];
+          },
+          (outcome, minute) => {
+            for (const { opened } of outcome) for (const { what } of opened) found.push({ minute, what });
+          },
+        );
+        t.same(found, [], `in minute ${first}, ${partOfMinute} of it`);
+      }
+    }
+  },
+);
+
+t.test("at most 10,000 values are followed, the heaviest ones, twice as many within a minute", (t) => {
+  const counts = new ValueCounts(0);
+  const heavy = some(100, (index) => `heavy ${index}`);
+  let most = 0;
+  for (let minute = 1; minute <= 3; minute++) {
+    for (let each = 0; each < 250; each++) {
+      counts.add(heavy, true, 1);
+      for (let key = 0; key < 100; key++) {
+        counts.add([`${minute} ${each} ${key}`], true, 1);
+        most = Math.max(most, counts.size);
+      }
+    }
+    for (const _ of counts.advance(minute));
+    t.equal(counts.size, 10_000, `after minute ${minute}`);
+  }
+  t.equal(most, 20_000);
+  const found = counts.heavy(750);
+  let step = found.next();
+  while (step.done !== true) step = found.next();
+  t.same(
+    step.value.map(({ key }) => key),
+    heavy,
+    "none of the heaviest was lost",
+  );
+  t.end();
 });
+
+t.test("a clock that goes back begins anew", async (t) => {
+  const detector = newDetector(noonMs);
+  const many = (atMs: number) => some(300, () => programRequest(atMs));
+  const opened: string[] = [];
+  const note = (outcome: readonly ProjectMinute[]): void => {
+    for (const project of outcome) for (const { what } of project.opened) opened.push(what.path!);
+  };
+  await runMinutes(detector, noonMs, 1, many, note);
+  await runMinutes(detector, noonMs - 3_600_000, 2, many, note);
+  t.same(opened, ["/login"]);
+});
+
+t.test(
+  "the usual of five minutes is the median of four weeks' hours, in a younger project of the hours there are",
+  (t) => {
+    const hour = 1_000_000;
+    const usual = (rows: Record<number, HourOfCounts>) =>
+      Object.fromEntries(usualCounts({ read: (_, at) => rows[hour - at], write: async () => {} }, 1, hour));
+    const others: Record<number, HourOfCounts> = { 24: [["/", 9600]], 1: [["/", 12_000]], 167: [["/", 14_400]] };
+    const weeks: Record<number, HourOfCounts> = {
+      168: [
+        ["/", 1200],
+        ["/new", 600],
+      ],
+      336: [["/", 120]],
+      504: [["/", 240]],
+      672: [
+        ["/", 360],
+        ["/new", 600],
+      ],
+      840: [
+        ["/", 120_000],
+        ["/old", 120_000],
+      ],
+    };
+    t.same(usual({ ...others, ...weeks }), { "/": 25, "/new": 25 }, "of 120, 240, 360 and 1,200; no fifth week");
+    t.same(usual({ ...others, 168: [["/", 1200]], 504: [["/", 600]] }), { "/": 75 }, "two of the weeks are there");
+    t.same(usual({ 24: [["/", 120]], 48: [["/", 360]], 144: [["/", 240]], 23: [["/", 9600]] }), { "/": 20 }, "days");
+    t.same(usual({ 1: [["/", 120]], 2: [["/", 240]], 23: [["/", 360]] }), { "/": 20 }, "hours");
+    t.same(usual({}), {});
+    t.end();
+  },
+);
 
 t.test(
   "a minute of many values ends in slices, and what comes between them counts once, in the next minute",

@@ -1,22 +1,12 @@
 /** Judged requests of people and programs, made up: what the detector's tests and its table of misses and false alarms are fed. */
-import { minuteMs } from "../../src/contract/durations.js";
+import { seededRandom } from "../../scripts/live/randomness.js";
+import { minuteMs } from "../../src/contract/values/durations.js";
 import type { BaselineHours, HourOfCounts } from "../../src/incidents/baseline-hours.js";
 import type { CountedRequest } from "../../src/incidents/counted-request.js";
 import { IncidentDetector, type ProjectMinute } from "../../src/incidents/detector.js";
 
 /** A Monday, midnight. */
 export const mondayMs = Date.UTC(2026, 10, 2);
-
-/** A generator of pseudo-random numbers from 0 to 1 (mulberry32), the same for a seed. */
-export function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** Hours in memory. */
 export function hoursInMemory(): BaselineHours {
@@ -124,6 +114,6 @@ export function newDetector(
       throw error;
     },
     nowMs: atMs,
-    random: randomOf(7),
+    random: seededRandom(7),
   });
 }

@@ -2,7 +2,7 @@
 
 import t from "tap";
 import { Credentials } from "../../src/auth/credentials.js";
-import { unidentified } from "../../src/contract/visitor.js";
+import { unidentified } from "../../src/contract/evidence/visitor.js";
 import { declareReads, SiteKeyHolders, type UnreadBatch } from "../../src/ingest/batch-reads.js";
 import { commitBatches } from "../../src/ingest/commit-batches.js";
 import type { IngestRequest } from "../../src/ingest/frame.js";

@@ -2,8 +2,8 @@
 
 import t from "tap";
 import { Credentials } from "../../src/auth/credentials.js";
-import { defaultPlans } from "../../src/contract/plans.js";
-import { unidentified } from "../../src/contract/visitor.js";
+import { defaultPlans } from "../../src/contract/configuration/plans.js";
+import { unidentified } from "../../src/contract/evidence/visitor.js";
 import { commitBatches, type GroupResult } from "../../src/ingest/commit-batches.js";
 import type { IngestRequest } from "../../src/ingest/frame.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";

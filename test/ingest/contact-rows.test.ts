@@ -1,7 +1,7 @@
 /** The short rows that a first contact leaves: projects kept apart and counts of any size. */
 
 import t, { type Test } from "tap";
-import { mintSessionToken } from "../../src/contract/session-token.js";
+import { mintSessionToken } from "../../src/contract/sessions/session-token.js";
 import { countAddress } from "../../src/ingest/cross-session-counts.js";
 import { findIdempotent, hashIdempotencyKey, rememberIdempotent } from "../../src/ingest/idempotency.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";

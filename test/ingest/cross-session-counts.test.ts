@@ -1,7 +1,7 @@
 /** Counts across sessions: what is the same shape of a batch and what is another, and how long it is remembered. */
 
 import t from "tap";
-import type { EventPayload, IngestEvent, PointRow } from "../../src/contract/events.js";
+import type { EventPayload, IngestEvent, PointRow } from "../../src/contract/events/events.js";
 import { countAddress, countShape } from "../../src/ingest/cross-session-counts.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
 import { openStore } from "../../src/store/open-store.js";

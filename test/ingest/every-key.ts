@@ -11,7 +11,9 @@ const goodValue: Readonly<Record<PayloadKind, readonly string[]>> = {
   fact: ["true", "3", '"abc"', "[]", '[true,1,"a"]'],
   direction: ['"up"', '"down"', '"left"', '"right"'],
   points: ["[]", "[[0,1.5,2]]", "[[0,1,2],[16.1,-3,4]]"],
-  packed: ['"#"', '"#3A%"', '"$W$A%##C"'],
+  packed: ['"#"', '"#3A%"', '"$W$A%##C"', '"%+K+t#%"'],
+  // None is good by itself, in an event of any type: see packed-points.test.ts.
+  clicks: [],
   strokes: ["[]", "[[0,80],[120,75.5]]"],
 };
 

@@ -1,8 +1,8 @@
 /** Batches on their way to a scoring thread: what one visitor sends never becomes a part of another's. */
 import t from "tap";
-import { noHeaders, requestFactsOf } from "../../src/contract/header-facts.js";
-import { verifiedBotCategories } from "../../src/contract/verdict.js";
-import { unidentified } from "../../src/contract/visitor.js";
+import { noHeaders, requestFactsOf } from "../../src/contract/evidence/header-facts.js";
+import { unidentified } from "../../src/contract/evidence/visitor.js";
+import { verifiedBotCategories } from "../../src/contract/verdicts/verdict.js";
 import { FrameWriter, type IngestRequest, readFrame } from "../../src/ingest/frame.js";
 
 const plain: IngestRequest = {

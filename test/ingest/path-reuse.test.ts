@@ -1,8 +1,8 @@
 /** What is known of a batch's paths: copies, however they were delivered, and the same visitor's events sent once more. */
-
 import t, { type Test } from "tap";
-import type { IngestEvent } from "../../src/contract/events.js";
-import type { RequestFacts } from "../../src/contract/header-facts.js";
+import { seededRandom } from "../../scripts/live/randomness.js";
+import type { IngestEvent } from "../../src/contract/events/events.js";
+import type { RequestFacts } from "../../src/contract/evidence/header-facts.js";
 import { foldBatch } from "../../src/engines/fold-batch.js";
 import { shingleHashes } from "../../src/engines/path-shingles.js";
 import { combine, runEngines } from "../../src/engines/score.js";
@@ -10,7 +10,7 @@ import { newFeatures } from "../../src/engines/session-features.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
 import { countPathReuse } from "../../src/ingest/path-reuse.js";
 import { openStore } from "../../src/store/open-store.js";
-import { alone, chromeFacts, event, lastRequest, seededRandom, startMs, wobblyPath } from "../engines/sessions.js";
+import { alone, chromeFacts, event, lastRequest, startMs, wobblyPath } from "../engines/sessions.js";
 
 const replayed = [300112, 300129, 300139];
 const copied = 100302;

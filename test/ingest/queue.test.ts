@@ -1,7 +1,7 @@
 /** The queue of batches towards the workers: every batch is settled, whatever the settling of another does. */
 import { setImmediate } from "node:timers/promises";
 import t from "tap";
-import { unidentified } from "../../src/contract/visitor.js";
+import { unidentified } from "../../src/contract/evidence/visitor.js";
 import type { UnscoredRequest } from "../../src/ingest/frame.js";
 import { IngestQueue, type RunTask } from "../../src/ingest/queue.js";
 import { encodeOutcomes, type PostponedOutcomes } from "../../src/ingest/task-answer.js";

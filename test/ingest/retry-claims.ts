@@ -1,6 +1,6 @@
 /** Whatever is sent again, in whatever order and however often at once, one session and exact counts remain. */
 import type { Test } from "tap";
-import { checkStore } from "../../src/control-plane/store-check.js";
+import { checkStore } from "../../src/control-plane/upkeep/store-check.js";
 import { hourOf } from "../../src/store/keys.js";
 import type { Store } from "../../src/store/store.js";
 import { batch, event, events } from "../support/batches.js";

@@ -1,7 +1,7 @@
 /** Start tickets: what a ticket that comes back is taken for, whoever made it, wherever and however often it comes. */
 
 import t from "tap";
-import type { IngestEvent } from "../../src/contract/events.js";
+import type { IngestEvent } from "../../src/contract/events/events.js";
 import { countEnvironment } from "../../src/ingest/cross-session-counts.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
 import { checkTicket, issueTicket, takeTicket } from "../../src/ingest/start-ticket.js";

@@ -18,7 +18,8 @@ t.test("the answer to a batch says how often the SDK is to send", async (t) => {
       headers: answered,
     } = await server.ask("POST", "/v1/events", { headers, body: { session_token: token, events } });
     t.equal(status, 202);
-    t.equal(answered.get("access-control-expose-headers"), "X-Verdict-Interval");
+    t.equal(answered.get("access-control-expose-headers"), "X-Verdict-Interval, X-Verdict-Packing");
+    t.equal(answered.get("x-verdict-packing"), "2");
     token = json.session_token as string;
     return answered.get("x-verdict-interval");
   };

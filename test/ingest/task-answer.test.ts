@@ -1,11 +1,11 @@
 /** What goes to a scoring worker and comes back: frames that share memory and header lines, and outcomes written over them. */
 import fc from "fast-check";
 import t from "tap";
-import { noHeaders } from "../../src/contract/header-facts.js";
+import { noHeaders } from "../../src/contract/evidence/header-facts.js";
 import { type ErrorName, errors, Refusal } from "../../src/errors.js";
 import { FrameMemory, FrameWriter, HeaderBlocks, type IngestRequest, readFrame } from "../../src/ingest/frame.js";
 import { decodeOutcomes, encodeOutcomes, type TaskOutcome } from "../../src/ingest/task-answer.js";
-import { holds } from "../support/property.js";
+import { anyCharacter, holds } from "../support/property.js";
 
 const outcome: fc.Arbitrary<TaskOutcome> = fc.oneof(
   fc.tuple(fc.nat(100), fc.nat(100), fc.boolean(), fc.boolean()).map(([accepted, duplicates, over, steady]) => ({
@@ -16,7 +16,7 @@ const outcome: fc.Arbitrary<TaskOutcome> = fc.oneof(
     ...(steady && { isSteady: true as const }),
   })),
   fc
-    .tuple(fc.constantFrom(...(Object.keys(errors) as ErrorName[])), fc.string({ unit: "binary", maxLength: 300 }))
+    .tuple(fc.constantFrom(...(Object.keys(errors) as ErrorName[])), fc.string({ unit: anyCharacter, maxLength: 300 }))
     .map(([error, message]) => new Refusal(error, message)),
   fc.constant({ isShed: true as const }),
   fc.nat().map((number) => ({ ticket: `3.${number}` })),

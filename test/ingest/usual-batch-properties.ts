@@ -5,12 +5,12 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import type { Test } from "tap";
-import { parseJsonObject } from "../../src/contract/json-body.js";
+import { parseJsonObject } from "../../src/contract/api/json-body.js";
 import { Refusal } from "../../src/errors.js";
 import { batchOf, checkBatch, idHashesOf, readBody, siteKeyOf } from "../../src/ingest/decode-batch.js";
 import { directions, eventTypes, type PayloadKind, payloadKinds } from "../../src/ingest/payload-kinds.js";
 import { readUsualBatch } from "../../src/ingest/usual-batch.js";
-import { holds } from "../support/property.js";
+import { anyCharacter, holds } from "../support/property.js";
 
 /** How many bodies of a run were taken in one pass, accepted by parse and typia only, and refused. */
 export interface Seen {
@@ -46,7 +46,7 @@ const numberText = fc.oneof(
 const shareText = fc.oneof(numberText, fc.constantFrom("0", "1", "0.5", "0.33", "1.0", "1.0000001", "-0", "-0.1"));
 const string = fc.oneof(
   { weight: 6, arbitrary: fc.string({ maxLength: 40 }).map((text) => JSON.stringify(text)) },
-  { weight: 2, arbitrary: fc.string({ unit: "binary", maxLength: 8 }).map((text) => JSON.stringify(text)) },
+  { weight: 2, arbitrary: fc.string({ unit: anyCharacter, maxLength: 8 }).map((text) => JSON.stringify(text)) },
   {
     weight: 1,
     arbitrary: fc.constantFrom(510, 511, 512, 513, 700).map((length) => JSON.stringify("a".repeat(length))),
@@ -104,6 +104,7 @@ const oddTexts: Readonly<Record<PayloadKind, fc.Arbitrary<string>>> = {
     fc.constantFrom(255, 256, 257).map((count) => `"#${"###".repeat(count)}"`),
     fc.constant('"#PPPPPPP#PP"'),
   ),
+  clicks: fc.oneof(string, fc.constant('"#####"')),
   strokes: rows(2),
 };
 const goodNumber = fc.oneof(
@@ -129,7 +130,8 @@ const goodTexts: Readonly<Record<PayloadKind, fc.Arbitrary<string>>> = {
   points: goodList(goodRow(3)),
   packed: fc
     .array(fc.string({ unit: fc.constantFrom(..."#$7OQ]~"), maxLength: 4 }), { maxLength: 6 })
-    .map((parts) => `"#${parts.join("")}"`),
+    .chain((parts) => fc.constantFrom("#", "%").map((form) => `"${form}${parts.join("")}"`)),
+  clicks: fc.constant('"######"'),
   strokes: goodList(goodRow(2)),
 };
 /** Mostly good: a body has many values, and one bad one sinks it. */

@@ -1,7 +1,7 @@
 /** The one-pass reader of ingest bodies: what it takes, what it leaves to parse and typia, and that it never says otherwise than they. */
 import t from "tap";
 import { batchText } from "../../bench/load/batches.js";
-import { parseJsonObject } from "../../src/contract/json-body.js";
+import { parseJsonObject } from "../../src/contract/api/json-body.js";
 import { Refusal } from "../../src/errors.js";
 import { checkBatch } from "../../src/ingest/decode-batch.js";
 import { readUsualBatch, readUsualHead } from "../../src/ingest/usual-batch.js";

@@ -2,11 +2,11 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import type { Test } from "tap";
-import { noHeaders } from "../../src/contract/header-facts.js";
-import type { SessionMark } from "../../src/contract/marks.js";
-import { unidentified } from "../../src/contract/visitor.js";
-import { eraseSession } from "../../src/control-plane/erase-session.js";
-import { Projects } from "../../src/control-plane/projects.js";
+import { noHeaders } from "../../src/contract/evidence/header-facts.js";
+import { unidentified } from "../../src/contract/evidence/visitor.js";
+import type { SessionMark } from "../../src/contract/sessions/marks.js";
+import { Projects } from "../../src/control-plane/accounts/projects.js";
+import { eraseSession } from "../../src/control-plane/erasure/erase-session.js";
 import { Refusal } from "../../src/errors.js";
 import type { IngestOutcome, Recorded } from "../../src/ingest/commit-batches.js";
 import type { IngestRequest } from "../../src/ingest/frame.js";

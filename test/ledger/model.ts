@@ -1,5 +1,5 @@
 /** What a store has to come to: all of it in a few maps, without rows, versions, shards or transactions. */
-import { decodeSessionToken } from "../../src/contract/session-token.js";
+import { decodeSessionToken } from "../../src/contract/sessions/session-token.js";
 import { hourOf } from "../../src/store/keys.js";
 import { marksMax, type PlannedBatch, tenantCount, timelinesMax } from "./operations.js";
 

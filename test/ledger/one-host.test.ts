@@ -1,6 +1,6 @@
 /** LMDB does what the model of both stores does: `test/cluster-store/ledger.test.ts` holds a cluster to the same. */
 import t, { type Test } from "tap";
-import { checkStore } from "../../src/control-plane/store-check.js";
+import { checkStore } from "../../src/control-plane/upkeep/store-check.js";
 import { commitToLmdb } from "../../src/ingest/lmdb-commit.js";
 import { sweep } from "../../src/store/expiry.js";
 import { openStore } from "../../src/store/open-store.js";

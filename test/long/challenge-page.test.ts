@@ -8,7 +8,8 @@ import t, { type Test } from "tap";
 import { rendererPids } from "../../bench/challenge/slow-renderer.js";
 import { makePuzzles, puzzleKeys } from "../../src/challenge/puzzle.js";
 import { challengeTexts } from "../../src/middleware/challenge-texts.js";
-import { openChallengedSite, sessionScript, untilScored } from "../challenge/challenged-site.js";
+import { sessionScript, untilScored } from "../challenge/challenged-site.js";
+import { openChallengedSite } from "../challenge/fronts.js";
 import { launch, noChromium } from "../support/chromium.js";
 
 if (noChromium !== undefined) {

@@ -11,7 +11,7 @@ import { audit, ClusterLoad } from "../resilience/cluster-load.js";
 import { launch, noChromium, sessionCookie, stepMsMax } from "../support/chromium.js";
 import { startNodes } from "../support/cluster-nodes.js";
 import { deployedNginx } from "../support/deployed-nginx.js";
-import { freePort } from "../support/process.js";
+import { freePort } from "../support/free-port.js";
 import { startRedis } from "../support/redis-cluster.js";
 import { waitUntil } from "../support/wait-until.js";
 

@@ -7,14 +7,14 @@ import { openConfig } from "../../src/cluster-store/config/open-config.js";
 import { faultLine } from "../../src/cluster-store/fault-line.js";
 import { configKeys, configSlot } from "../../src/cluster-store/keys.js";
 import { openMirror } from "../../src/cluster-store/open-cluster.js";
-import { defaultPlans } from "../../src/contract/plans.js";
-import { Accounts } from "../../src/control-plane/accounts.js";
-import { createFirstAccount, type FirstAccount } from "../../src/control-plane/first-account.js";
-import { Projects } from "../../src/control-plane/projects.js";
+import { defaultPlans } from "../../src/contract/configuration/plans.js";
+import { Accounts } from "../../src/control-plane/accounts/accounts.js";
+import { createFirstAccount, type FirstAccount } from "../../src/control-plane/accounts/first-account.js";
+import { Projects } from "../../src/control-plane/accounts/projects.js";
 import { UnavailableError } from "../../src/errors.js";
 import { limits } from "../../src/limits.js";
+import { StoreError } from "../../src/store/failures.js";
 import { openStore } from "../../src/store/open-store.js";
-import { StoreError } from "../../src/store/store-error.js";
 import {
   current,
   done,

@@ -3,8 +3,8 @@
  * the overview on, with the clicks; of times it claims nothing.
  */
 import t from "tap";
-import type { JudgedFacts } from "../../src/contract/traffic.js";
-import type { Band } from "../../src/contract/verdict.js";
+import type { JudgedFacts } from "../../src/contract/traffic/traffic.js";
+import type { Band } from "../../src/contract/verdicts/verdict.js";
 import { JudgedRecords } from "../../src/recording/judged-records.js";
 import { TrafficCounter } from "../../src/recording/traffic.js";
 import { hourOf } from "../../src/store/keys.js";
@@ -46,6 +46,7 @@ function factsOf(projectId: number, index: number, atMs: number): JudgedFacts {
   const isBot = kind > 1;
   return {
     projectId,
+    weight: 1,
     atMs,
     subject: index % 4 === 0 && !isAttack ? "session" : "request",
     sessionToken: null,

@@ -13,7 +13,7 @@ import { build } from "esbuild";
 import express from "express";
 import type { Page } from "playwright-core";
 import t from "tap";
-import { testKeys } from "../../src/contract/test-keys.js";
+import { testKeys } from "../../src/contract/configuration/test-keys.js";
 import { verdictd } from "../../src/middleware/express.js";
 import { Desk } from "../console/desk.js";
 import { installClient } from "../docs/installed-client.js";

@@ -4,19 +4,13 @@
  */
 import { readFileSync } from "node:fs";
 import t from "tap";
-import { dayMs, minuteMs } from "../../src/contract/durations.js";
+import { seededRandom } from "../../scripts/live/randomness.js";
+import { dayMs, minuteMs } from "../../src/contract/values/durations.js";
 import type { CountedRequest } from "../../src/incidents/counted-request.js";
 import type { OpenIncident } from "../../src/incidents/project-watch.js";
-import {
-  mondayMs,
-  newDetector,
-  personRequest,
-  programRequest,
-  randomOf,
-  runMinutes,
-} from "../incidents/synthetic-traffic.js";
+import { mondayMs, newDetector, personRequest, programRequest, runMinutes } from "../incidents/synthetic-traffic.js";
 
-const random = randomOf(11);
+const random = seededRandom(11);
 
 /** Requests of a minute by the hour: few at night, twice as many from 8 on. */
 function calm(atMs: number): CountedRequest[] {
@@ -72,6 +66,18 @@ const program = (atMs: number, more: Partial<CountedRequest> = {}): CountedReque
   return { ...request, values: Object.fromEntries(Object.entries(request.values).filter(([, value]) => value !== "")) };
 };
 const tool = (name: string) => ({ user_agent_family: name, declared_bot: name });
+
+/** Credential stuffing, guessing of gift cards and of coupons: each by one tool of one network. */
+const stuffing: Minute = (atMs) =>
+  many(30, () => program(atMs, { values: { ...from("185.220.101.4", "60729", "DE"), ...tool("python-requests") } }));
+const giftCards: Minute = (atMs) => {
+  const values = { path: "/gift-card", ...from("91.92.240.7", "394711", "BG"), ...tool("Go-http-client") };
+  return many(40, () => program(atMs, { values }));
+};
+const coupons: Minute = (atMs) =>
+  many(25, () =>
+    program(atMs, { values: { path: "/coupon", ...from("80.94.95.9", "204428", "RO"), ...tool("Scrapy") } }),
+  );
 
 type Minute = (atMs: number, minute: number) => CountedRequest[];
 
@@ -156,7 +162,7 @@ const attacks: readonly (readonly [name: string, requestsOf: Minute])[] = [
 
 t.test("misses and false alarms are those of the documentation", async (t) => {
   let fromMs = mondayMs;
-  const detector = newDetector(fromMs);
+  let detector = newDetector(fromMs);
   const opened: { atMs: number; incident: OpenIncident }[] = [];
   /** Runs minutes; what opened in them. */
   const run = async (minutes: number, more: Minute = () => []) => {
@@ -225,6 +231,36 @@ t.test("misses and false alarms are those of the documentation", async (t) => {
     }),
   );
   rows.push(["A deploy: pages move to new paths", deploy.length === 0 ? "none" : "false alarm", told(deploy, startMs)]);
+  await run(120);
+  startMs = fromMs;
+  const both = await run(15, (atMs, minute) => [...stuffing(atMs, minute), ...giftCards(atMs, minute)]);
+  t.equal(both.length, 2, "two at once");
+  rows.push([
+    "Two attacks at once, on `/login` and `/gift-card`, of a network and a tool each",
+    "found",
+    told(both, startMs),
+  ]);
+
+  // A project of its own: nothing is known of it.
+  fromMs += dayMs;
+  detector = newDetector(fromMs);
+  startMs = fromMs;
+  const young = await run(40, (atMs, minute) => [
+    ...many(60, () => person(atMs, random() < 0.7 ? { hasSession: false } : {})),
+    ...(minute < 30 ? [1, 2, 3, 4, 5].flatMap(() => stuffing(atMs, minute)) : []),
+    ...(minute >= 12 && minute < 15 ? giftCards(atMs, minute) : []),
+    ...(minute >= 25 ? coupons(atMs, minute) : []),
+  ]);
+  t.same(
+    young.map(({ incident: { what } }) => what.path),
+    ["/login", "/gift-card", "/coupon"],
+    "none hides another one, and people are none",
+  );
+  rows.push([
+    "A new project: people, most without a session, and stuffing of `/login` from its first minute on, `/gift-card` 12 and `/coupon` 25 minutes later",
+    "found",
+    told(young, startMs),
+  ]);
   const table = rows.map((row) => `| ${row.join(" | ")} |`);
   const documented = readFileSync(new URL("../../../src/docs/under-attack.md", import.meta.url), "utf8").split("\n");
   for (const row of table) t.ok(documented.includes(row), row);

@@ -11,7 +11,7 @@ import { promisify } from "node:util";
 import t from "tap";
 import { allSamples } from "../docs/samples.js";
 import { automatedBatch, batch } from "../support/batches.js";
-import { freePort } from "../support/process.js";
+import { freePort } from "../support/free-port.js";
 import { scoredSession } from "../support/scored-session.js";
 import { firstTenant, startServer } from "../support/server.js";
 import { waitUntil } from "../support/wait-until.js";

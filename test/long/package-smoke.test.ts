@@ -8,7 +8,7 @@ import t from "tap";
 import { schemaVersion } from "../../src/store/open-store.js";
 import { BareRoot, cannotRun, executable } from "../package/bare-root.js";
 import { firstProject, firstSession } from "../package/first-session.js";
-import { freePort } from "../support/process.js";
+import { freePort } from "../support/free-port.js";
 
 const skip = cannotRun();
 

@@ -10,7 +10,7 @@ import { measureVisit } from "../../scripts/live/measure.js";
 import type { GoalName, LiveCase } from "../../scripts/live/measurement.js";
 import { startService } from "../../scripts/live/service.js";
 import { startSite } from "../../scripts/live/site.js";
-import type { Verdict } from "../../src/contract/verdict.js";
+import type { Verdict } from "../../src/contract/verdicts/verdict.js";
 import { launch, noChromium, sessionCookie } from "../support/chromium.js";
 
 if (noChromium !== undefined) {

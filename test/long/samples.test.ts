@@ -18,7 +18,8 @@ import { installClient } from "../docs/installed-client.js";
 import type { Claim, Program, Who } from "../docs/sample-checks.js";
 import { allSamples, placeOf, type Sample, samplesOf } from "../docs/samples.js";
 import { automatedBatch, batch } from "../support/batches.js";
-import { command, freePort } from "../support/process.js";
+import { freePort } from "../support/free-port.js";
+import { command } from "../support/process.js";
 import { scoredSession } from "../support/scored-session.js";
 import { firstTenant, startServer, type Tenant, type TestServer } from "../support/server.js";
 

@@ -1,6 +1,6 @@
 /** What a proxy's recipe does with tokens that are handed out before the first report. */
 import type { Test } from "tap";
-import type { Echo } from "./proxy.js";
+import type { Echo } from "./echo.js";
 import type { VerdictdProcess } from "./verdictd-process.js";
 
 /** A visitor without a token is given one with a page, and no cache may store that. */

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Test } from "tap";
-import { freePort } from "../support/process.js";
+import { freePort } from "../support/free-port.js";
 import { type Addresses, recipe, runProxy, type StartProxy } from "./proxy.js";
 
 /** nginx with its recipe. */

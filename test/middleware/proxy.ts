@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingHttpHeaders } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -10,8 +10,9 @@ import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
 import { agentUrl, newKey, signatureFields } from "../signed-agents/signer.js";
 import { browserHeaders, event } from "../support/batches.js";
-import { freePort } from "../support/process.js";
+import { freePort } from "../support/free-port.js";
 import { trafficThroughOutage } from "./claims.js";
+import type { Echo } from "./echo.js";
 import { checkHostile } from "./hostile.js";
 import { checkTokens } from "./issued-tokens-proxy.js";
 import { startVerdictd, type VerdictdProcess } from "./verdictd-process.js";
@@ -78,13 +79,6 @@ export async function runProxy(
       await delay(5);
     }
   }
-}
-
-export interface Echo {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
 }
 
 /** Answers 200 with what reached it; /app-401, /app-403 and /app-500 with that status; /drop cuts the connection. Counts its requests. */

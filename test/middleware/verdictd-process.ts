@@ -5,8 +5,9 @@
 import { join } from "node:path";
 import type { Test } from "tap";
 import { event } from "../support/batches.js";
+import { freePort } from "../support/free-port.js";
 import { makeOwner } from "../support/owner.js";
-import { freePort, json, type LogLine, type Served, serve } from "../support/process.js";
+import { json, type LogLine, type Served, serve } from "../support/process.js";
 
 /** The rules of the project: every action has paths of its own. They match any scored session. */
 const rules = [

@@ -5,7 +5,7 @@
 
 import t, { type Test } from "tap";
 import { putRow } from "../../src/alerting/alerting-rows.js";
-import { sessionDimensions } from "../../src/contract/session-query.js";
+import { sessionDimensions } from "../../src/contract/sessions/session-query.js";
 import { limits } from "../../src/limits.js";
 import { putProject, putToken } from "../../src/store/account-rows.js";
 import { recordControlPlane } from "../../src/store/control-plane-changes.js";

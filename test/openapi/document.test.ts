@@ -1,16 +1,9 @@
 /** The OpenAPI document: the route table and nothing else, whole in itself, and of one mind with the checks of requests. */
 
 import t, { type Test } from "tap";
-import type { JsonObject } from "../../src/contract/json-body.js";
-import { schemaOf } from "../../src/contract/openapi-schemas.js";
-import {
-  checkRotate,
-  checkRule,
-  checkRuleChange,
-  checkRuleTest,
-  checkSettings,
-  checkToken,
-} from "../../src/contract/validators.js";
+import type { JsonObject } from "../../src/contract/api/json-body.js";
+import { schemaOf } from "../../src/contract/api/openapi-schemas.js";
+import { checkBody } from "../../src/contract/validators.js";
 import { Refusal } from "../../src/errors.js";
 import { checkBatch } from "../../src/ingest/decode-batch.js";
 import { startService } from "../http/service.js";
@@ -110,12 +103,12 @@ const bodies: readonly [
 ][] = [
   [
     "RotateBody",
-    (value) => "value" in checkRotate(value),
+    (value) => "value" in checkBody("RotateBody", value),
     [{ type: "site" }, { type: "x" }, {}, { type: "private", more: 1 }],
   ],
   [
     "SettingsBody",
-    (value) => "value" in checkSettings(value),
+    (value) => "value" in checkBody("SettingsBody", value),
     [
       {},
       { likely_bot_threshold: 1 },
@@ -130,7 +123,7 @@ const bodies: readonly [
   ],
   [
     "RuleBody",
-    (value) => "value" in checkRule(value),
+    (value) => "value" in checkBody("RuleBody", value),
     [
       draft,
       {},
@@ -143,15 +136,19 @@ const bodies: readonly [
       { ...draft, is_active: 1 },
     ],
   ],
-  ["RuleChangeBody", (value) => "value" in checkRuleChange(value), [{}, { name: "b" }, { name: "" }, { action: "x" }]],
+  [
+    "RuleChangeBody",
+    (value) => "value" in checkBody("RuleChangeBody", value),
+    [{}, { name: "b" }, { name: "" }, { action: "x" }],
+  ],
   [
     "RuleTestBody",
-    (value) => "value" in checkRuleTest(value),
+    (value) => "value" in checkBody("RuleTestBody", value),
     [draft, { ...draft, limit: 0 }, { ...draft, limit: 1000 }, { ...draft, limit: 1001 }, { expression: "score < 5" }],
   ],
   [
     "TokenBody",
-    (value) => "value" in checkToken(value),
+    (value) => "value" in checkBody("TokenBody", value),
     [
       { abilities: ["*"] },
       {},

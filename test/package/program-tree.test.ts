@@ -4,17 +4,32 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Script } from "node:vm";
 import { build } from "esbuild";
 import t from "tap";
 import { bundleFolder, external } from "../../scripts/package/bundles.js";
+import { tuneGarbageCollection } from "../../src/runtime/garbage-collection.js";
+import { compiledName, scriptText } from "../../src/runtime/load-script.js";
 import { program } from "../support/process.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../..");
 
 t.test("every thread's entry is bundled beside the program", async (t) => {
-  const entries = readdirSync(join(root, "workers")).map((file) => file.replace(/\.ts$/, ".js"));
+  const entries = readdirSync(join(root, "workers")).map((file) => file.replace(/\.ts$/, ".cjs"));
   t.ok(entries.length > 0);
   for (const entry of entries) t.ok(existsSync(join(dirname(program), entry)), entry);
+});
+
+t.test("V8 takes what the build compiled of each script", async (t) => {
+  tuneGarbageCollection();
+  const folder = dirname(program);
+  const names = readdirSync(folder).flatMap((file) => /^(.+)\.script\.cjs$/.exec(file)?.[1] ?? []);
+  t.same(names.sort(), ["cluster-scoring", "network-facts", "program", "scoring"]);
+  for (const name of names) {
+    const cachedData = readFileSync(join(folder, compiledName(name)));
+    const script = new Script(scriptText(readFileSync(join(folder, `${name}.script.cjs`), "utf8")), { cachedData });
+    t.equal(script.cachedDataRejected, false, name);
+  }
 });
 
 t.test("the package holds all modules that its exports load", async (t) => {

@@ -10,7 +10,7 @@ import t from "tap";
 import { runCaddy, startCaddy } from "../middleware/proxies.js";
 import { missing } from "../middleware/proxy.js";
 import { startVerdictd } from "../middleware/verdictd-process.js";
-import { freePort } from "../support/process.js";
+import { freePort } from "../support/free-port.js";
 
 t.test("Caddy in the usual layouts", { skip: missing("caddy") ?? false }, async (t) => {
   const verdictd = await startVerdictd(t, ["--trusted-proxies", "127.0.0.1"]);

@@ -12,7 +12,8 @@ import { parse } from "yaml";
 import { storeAclRules } from "../../src/cluster-store/permissions.js";
 import { serveOptions } from "../../src/config/config.js";
 import { deployedNginx } from "../support/deployed-nginx.js";
-import { freePort, verdictd } from "../support/process.js";
+import { freePort } from "../support/free-port.js";
+import { verdictd } from "../support/process.js";
 import { waitUntil } from "../support/wait-until.js";
 
 const folder = fileURLToPath(new URL("../../../scripts/deploy/cluster/", import.meta.url));

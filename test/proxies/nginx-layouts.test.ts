@@ -12,7 +12,7 @@ import { nginxSite, runNginx } from "../middleware/proxies.js";
 import { missing } from "../middleware/proxy.js";
 import { startVerdictd } from "../middleware/verdictd-process.js";
 import { fastcgiEcho } from "../support/fastcgi-echo.js";
-import { freePort } from "../support/process.js";
+import { freePort } from "../support/free-port.js";
 
 interface Reached {
   readonly url: string;

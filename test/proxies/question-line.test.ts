@@ -7,7 +7,7 @@ import { type AddressInfo, createServer } from "node:net";
 import t, { type Test } from "tap";
 import { startCaddy, startNginx } from "../middleware/proxies.js";
 import { missing, type StartProxy } from "../middleware/proxy.js";
-import { freePort } from "../support/process.js";
+import { freePort } from "../support/free-port.js";
 import { RawClient } from "../support/raw-socket.js";
 
 /** Listens, answers 200 to whatever ends a head, and keeps the first lines. */

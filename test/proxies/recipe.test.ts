@@ -12,7 +12,8 @@ import { checkHostile } from "../middleware/hostile.js";
 import { runNginx } from "../middleware/proxies.js";
 import { missing, runProxy } from "../middleware/proxy.js";
 import { startVerdictd, type VerdictdProcess } from "../middleware/verdictd-process.js";
-import { freePort, verdictd as run } from "../support/process.js";
+import { freePort } from "../support/free-port.js";
+import { verdictd as run } from "../support/process.js";
 
 /** A site with one page; elsewhere it echoes what reached it. */
 async function application(t: Test): Promise<{ address: string; requests: string[] }> {

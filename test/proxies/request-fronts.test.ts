@@ -11,21 +11,20 @@ import { browserHeaders } from "../support/batches.js";
 
 const run = promisify(execFile);
 
-/** Each prints the status that it gets. */
-const clients: Readonly<Record<string, (url: string) => readonly [program: string, ...args: string[]]>> = {
-  curl: (url) => ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", url],
-  "python's urllib": (url) => [
-    "python3",
-    "-c",
-    "import sys, urllib.request, urllib.error\ntry: print(urllib.request.urlopen(sys.argv[1]).status)\nexcept urllib.error.HTTPError as e: print(e.code)",
-    url,
-  ],
-  "Node's fetch": (url) => [process.execPath, "-e", "fetch(process.argv[1]).then((r) => console.log(r.status))", url],
-};
+const printed = async (program: string, ...args: readonly string[]): Promise<string> =>
+  (await run(program, args)).stdout.trim();
 
-const statusFor = async (client: string, url: string): Promise<string> => {
-  const [program, ...args] = clients[client]!(url);
-  return (await run(program, args)).stdout.trim();
+/** Each says the status that it gets. */
+const clients = {
+  curl: (url: string) => printed("curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", url),
+  "python's urllib": (url: string) =>
+    printed(
+      "python3",
+      "-c",
+      "import sys, urllib.request, urllib.error\ntry: print(urllib.request.urlopen(sys.argv[1]).status)\nexcept urllib.error.HTTPError as e: print(e.code)",
+      url,
+    ),
+  "Node's fetch": async (url: string) => String((await fetch(url)).status),
 };
 
 const shop = { ...(await openShop(t)), requests: true };
@@ -47,10 +46,10 @@ for (const [name, expression] of [
 for (const { name, open, missing } of fronts) {
   t.test(name, { skip: missing ?? false }, async (t) => {
     const site = await open(t, shop);
-    for (const client of Object.keys(clients)) {
-      t.equal(await statusFor(client, `${site}/`), "403", `${client} is blocked without a session`);
+    for (const [client, statusOf] of Object.entries(clients)) {
+      t.equal(await statusOf(`${site}/`), "403", `${client} is blocked without a session`);
     }
-    t.equal(await statusFor("curl", `${site}/api/items`), "404", "and gets to the API, which the shop does not have");
+    t.equal(await clients.curl(`${site}/api/items`), "404", "and gets to the API, which the shop does not have");
     const visit = (headers: Record<string, string>) => fetch(`${site}/form`, { headers });
     const claims = {
       "User-Agent": browserHeaders["user-agent"],

@@ -13,7 +13,7 @@ const client = httpClients.find(({ name }) => name === "curl")!;
 
 for (const [number, set] of (["A", "B"] as const satisfies RuleSetName[]).entries()) {
   t.test(`rules ${set}`, { skip: client.missing() ?? false }, async (t) => {
-    const guarded = await startGuarded(dist, set, false);
+    const guarded = await startGuarded(dist, set);
     t.teardown(() => guarded.stop());
     const shop = await startShop(guarded.gate, number);
     t.teardown(() => shop.close());

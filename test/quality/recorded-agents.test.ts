@@ -21,6 +21,13 @@ t.test("of tools and jobs on which nothing was chosen, four in five are named or
   for (const each of outcomes.filter(({ visit }) => visit.tool === "Stagehand")) t.equal(each.known, "marked");
 });
 
+t.test("of forms on which nothing was chosen, nine agents in ten are named or in a bot band", async (t) => {
+  const fresh = outcomes.filter((each) => !isPerson(each) && splitOf(each.visit) === "fresh");
+  t.ok(fresh.length >= 10, `${fresh.length} visits`);
+  const known = fresh.filter((each) => each.known !== "missed");
+  t.ok(known.length >= 0.9 * fresh.length, `${known.length} of ${fresh.length}`);
+});
+
 t.test("the documented table is what the program comes to now", async (t) => {
   t.equal(agentsTableOfPage(), agentsTable(), "node dist/scripts/quality-agents.js --write makes it anew");
 });

@@ -2,7 +2,7 @@
 import t from "tap";
 import type { GoalName, Outcome } from "../../scripts/live/measurement.js";
 import { isAnyMissed, judge, type Row, renderReport } from "../../scripts/live/report.js";
-import type { Band } from "../../src/contract/verdict.js";
+import type { Band } from "../../src/contract/verdicts/verdict.js";
 
 const outcome = (verdict: Band, ...ids: number[]): Outcome => ({
   verdict: { verdict, score: 10, action: "allow", detection_ids: ids, reason: "" },

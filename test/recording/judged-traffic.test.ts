@@ -1,7 +1,7 @@
 /** What every observer of judged requests is told of a verdict. */
 import t from "tap";
-import { type JudgedFacts, singleDimensions, valuesInOrder } from "../../src/contract/traffic.js";
-import type { Verdict } from "../../src/contract/verdict.js";
+import { type JudgedFacts, singleDimensions, valuesInOrder } from "../../src/contract/traffic/traffic.js";
+import type { Verdict } from "../../src/contract/verdicts/verdict.js";
 import { limits } from "../../src/limits.js";
 import { type Judged, JudgedTraffic, type JudgedTrafficSources } from "../../src/recording/judged-traffic.js";
 
@@ -14,7 +14,7 @@ const judged: Judged = {
   state: null,
   request: undefined,
   proved: null,
-  agent: { name: "GPTBot" },
+  agent: () => ({ name: "GPTBot" }),
   context: {
     method: "GET",
     path: "/orders/4711",
@@ -78,7 +78,7 @@ t.test("an address is kept as --ip-storage says; country and network's number st
 
 t.test("a verified bot is an agent and no impostor", async (t) => {
   const proved = { name: "Google", category: "search" };
-  const agent = { name: "Google" };
+  const agent = () => ({ name: "Google" });
   const facts = factsOf({ proved, agent, verdict: { ...verdict, verdict: "verified", detection_ids: [] } });
   t.match(facts, {
     isLoggedIn: false,

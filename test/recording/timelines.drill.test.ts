@@ -2,11 +2,11 @@
 
 import t, { type Test } from "tap";
 import { Credentials } from "../../src/auth/credentials.js";
-import type { IngestEvent } from "../../src/contract/events.js";
-import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
-import type { Timeline } from "../../src/contract/timeline.js";
+import type { IngestEvent } from "../../src/contract/events/events.js";
+import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../../src/contract/sessions/session-token.js";
+import type { Timeline } from "../../src/contract/sessions/timeline.js";
 import { storedRecordMismatch } from "../../src/contract/validators.js";
-import { eraseSession } from "../../src/control-plane/erase-session.js";
+import { eraseSession } from "../../src/control-plane/erasure/erase-session.js";
 import { limits } from "../../src/limits.js";
 import { withEvents } from "../../src/recording/timeline.js";
 import { Timelines } from "../../src/recording/timelines.js";

@@ -1,6 +1,6 @@
 /** Counters of judged requests on a store: exact while values are few, bounded and told while they are many, kept while the disk is full. */
 import t, { type Test } from "tap";
-import { type JudgedFacts, singleDimensions, type trafficDimensions } from "../../src/contract/traffic.js";
+import { type JudgedFacts, singleDimensions, type trafficDimensions } from "../../src/contract/traffic/traffic.js";
 import { JudgedRecords } from "../../src/recording/judged-records.js";
 import { TrafficReader } from "../../src/recording/traffic-reader.js";
 import { ValueSketch } from "../../src/recording/value-sketch.js";
@@ -20,6 +20,7 @@ const slices = new LongWork().begin(() => false);
 const values = Object.fromEntries(singleDimensions.map((name) => [name, `${name}-1`])) as JudgedFacts["values"];
 const facts: JudgedFacts = {
   projectId: 1,
+  weight: 1,
   atMs: startMs,
   subject: "request",
   sessionToken: null,

@@ -3,7 +3,7 @@
  * https, HTTP/1.1 and 2. Chromium 156 and Firefox 153 are held against captures; older ones leave out what came later: Sec-Fetch (Chromium
  * 80, Firefox 90, Safari 16.4), Sec-CH-UA (89) and its platform (93), Zstandard (Chromium 123, Firefox 126), AVIF (Chromium 85).
  */
-import type { HttpVersion, JudgedRequest } from "../../src/contract/judged-request.js";
+import type { HttpVersion, JudgedRequest } from "../../src/contract/verdicts/judged-request.js";
 import { type HeaderLine, requestOf } from "./judged.js";
 
 export interface Browser {

@@ -108,4 +108,6 @@ t.test("a draft of an alert is tested on requests without a session, on sessions
   t.match(await tested(bots, 4, "request"), { fired_at: [] });
   t.match(await tested(bots, 3, "session"), { fired_at: [], evaluated: 1 });
   t.match(await tested('band == "likely_human"', 2, "all"), { fired_at: [/./], evaluated: 5 });
+  const days = { from: "2026-01-01", to: "2026-01-02" };
+  t.match(await project.control("POST", "/alerts/test", { when: { incident: true }, ...days }), { status: 200 });
 });

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import t from "tap";
-import type { JudgedRequest, RequestFindings } from "../../src/contract/judged-request.js";
+import type { JudgedRequest, RequestFindings } from "../../src/contract/verdicts/judged-request.js";
 import { shippedDeclaredBots } from "../../src/declared-bots/catalogue.js";
 import { createDeclaredBots } from "../../src/declared-bots/declared-bots.js";
 import { scoreRequest } from "../../src/engines/score-request.js";

@@ -3,7 +3,7 @@ import { createCipheriv, createHmac } from "node:crypto";
 import { request } from "node:http";
 import t, { type Test } from "tap";
 import { hashSecret } from "../../src/auth/secrets.js";
-import { issueToken } from "../../src/contract/issued-token.js";
+import { issueToken } from "../../src/contract/sessions/issued-token.js";
 import { batch, browserHeaders } from "../support/batches.js";
 import { type Answer, firstTenant, startServer } from "../support/server.js";
 import { type AskingProject, askingProject, navigation } from "./asking.js";
@@ -210,6 +210,6 @@ t.test("a forged time in a block that the key made is noticed", async (t) => {
   const key = createHmac("sha256", "h").update("verdictd session tokens 1").digest().subarray(0, 16);
   const cipher = createCipheriv("aes-128-ecb", key, null).setAutoPadding(false);
   const token = Buffer.concat([Buffer.alloc(5, 1), cipher.update(Buffer.alloc(16))]);
-  const { isIssuedToken } = await import("../../src/contract/issued-token.js");
+  const { isIssuedToken } = await import("../../src/contract/sessions/issued-token.js");
   t.notOk(isIssuedToken(issuer, token, 1000 * token.readUInt32BE(0)));
 });

@@ -1,6 +1,7 @@
 /** Requests and findings for tests of request scoring. */
-import type { JudgedRequest, RequestFindings } from "../../src/contract/judged-request.js";
-import { noVisitEvidence } from "../../src/contract/visit-facts.js";
+
+import { noVisitEvidence } from "../../src/contract/evidence/visit-facts.js";
+import type { JudgedRequest, RequestFindings } from "../../src/contract/verdicts/judged-request.js";
 
 export type HeaderLine = readonly [name: string, value: string];
 

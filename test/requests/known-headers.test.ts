@@ -2,17 +2,18 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import t from "tap";
-import type { DeclaredBot } from "../../src/contract/declared-bots.js";
-import type { ExaminedRequest, RequestFindings, VerdictQuestion } from "../../src/contract/judged-request.js";
-import { isNavigationOf } from "../../src/contract/navigation.js";
-import type { ProjectSettings } from "../../src/contract/session.js";
-import { noVisitEvidence } from "../../src/contract/visit-facts.js";
-import { crawlerClaims, type VisitorIdentity } from "../../src/contract/visitor.js";
+import type { DeclaredBot } from "../../src/contract/bots/declared-bots.js";
+import { noVisitEvidence } from "../../src/contract/evidence/visit-facts.js";
+import { crawlerClaims, type VisitorIdentity } from "../../src/contract/evidence/visitor.js";
+import type { ProjectSettings } from "../../src/contract/sessions/session.js";
+import type { ExaminedRequest, RequestFindings, VerdictQuestion } from "../../src/contract/verdicts/judged-request.js";
+import { isNavigationOf } from "../../src/contract/verdicts/navigation.js";
 import { scoreRequest } from "../../src/engines/score-request.js";
 import { Refusal } from "../../src/errors.js";
 import { forwardedQuestion } from "../../src/http/handlers/data-plane/forwarded-request.js";
 import { type Trimming, untrimmed } from "../../src/http/handlers/data-plane/header-lines.js";
 import { CountedHeaders, countedPart, headerParts } from "../../src/http/handlers/data-plane/header-parts.js";
+import { HeaderTemplates } from "../../src/http/handlers/data-plane/header-templates.js";
 import { KnownHeaders, KnownLines } from "../../src/http/handlers/data-plane/known-headers.js";
 import { type DecodedQuestion, decodeVerdictBody } from "../../src/http/handlers/data-plane/verdict-body.js";
 import { limits } from "../../src/limits.js";
@@ -285,6 +286,26 @@ t.test("of a line counts what is read of it, in a body as of a proxy", async (t)
   }
   t.equal(countedPart("page", "https://shop.example/lamps?page=2"), "https://shop.example/");
   t.equal(countedPart("page", "https://shop.example/app.mjs?v=3"), "https://shop.example/.js");
+});
+
+t.test("lines that fit a template are those that a walk through them would know", async (t) => {
+  const counted = new CountedHeaders(limits.knownHeadersBytesMax);
+  const templates = new HeaderTemplates<string>(7);
+  let fits = 0;
+  const isSame = fc.property(headers, places, fc.array(picks, { minLength: 9, maxLength: 12 }), (same, at, all) => {
+    for (const each of all) {
+      const body = Buffer.from(JSON.stringify({ headers: changedHeaders(same, changesAt(at, each)), path: "/a" }));
+      const start = '{"headers":'.length;
+      const found = templates.find(body, start);
+      const text = counted.read(body, start) ? counted.bytes.toString("utf8", 0, counted.length) : null;
+      if (found !== undefined) {
+        assert.deepStrictEqual([found, templates.end], [text, counted.end], body.toString());
+        fits++;
+      } else if (text !== null) templates.keep(start, counted.end, counted.holes, text);
+    }
+  });
+  holds(t, isSame, { numRuns: 600 });
+  t.ok(fits > 600, `${fits} fitted`);
 });
 
 t.test("the script that a script is loaded from is known by its name", async (t) => {

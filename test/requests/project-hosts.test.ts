@@ -1,7 +1,7 @@
 /** Holds which hosts are a project's own, for signatures: those of its setting, else those that sessions report, else any. */
 import t from "tap";
-import { newScoredState } from "../../src/contract/session.js";
-import { ProjectHosts } from "../../src/control-plane/project-hosts.js";
+import { newScoredState } from "../../src/contract/sessions/session.js";
+import { ProjectHosts } from "../../src/control-plane/sessions/project-hosts.js";
 import { LongWork } from "../../src/runtime/long-work.js";
 
 const settings = (hosts?: readonly string[]) =>

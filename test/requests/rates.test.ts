@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import fc from "fast-check";
 import t from "tap";
-import { halfSipHash } from "../../src/contract/hashes.js";
+import { halfSipHash } from "../../src/contract/values/hashes.js";
 import { newRates, RequestRates, ratesSize } from "../../src/requests/rates.js";
 import { holds } from "../support/property.js";
 

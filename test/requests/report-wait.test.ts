@@ -1,7 +1,7 @@
 /** Waiting for a report with `wait_ms`, against a server with two HTTP threads and two scoring threads. */
 import { connect } from "node:net";
 import t from "tap";
-import type { ProjectSettings } from "../../src/contract/session.js";
+import type { ProjectSettings } from "../../src/contract/sessions/session.js";
 import { ReportWait } from "../../src/requests/report-wait.js";
 import { batch, browserHeaders } from "../support/batches.js";
 import { firstTenant, startServer } from "../support/server.js";

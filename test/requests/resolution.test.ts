@@ -1,9 +1,9 @@
 /** How a request's evidence and its session's become one verdict. */
 import t from "tap";
 import { networkMark, userAgentHash } from "../../src/challenge/clearance.js";
-import type { ExaminedRequest } from "../../src/contract/judged-request.js";
-import type { ScoredState } from "../../src/contract/session.js";
-import { noUserAgent } from "../../src/contract/visitor-request.js";
+import type { ScoredState } from "../../src/contract/sessions/session.js";
+import type { ExaminedRequest } from "../../src/contract/verdicts/judged-request.js";
+import { noUserAgent } from "../../src/contract/verdicts/visitor-request.js";
 import { decide, type NamedRule } from "../../src/verdict/resolve.js";
 import { plainRequest as nothing, nowMs, project, rule, session } from "../verdict/material.js";
 

@@ -1,6 +1,7 @@
 /** `GET …/traffic`, `…/requests` and `…/crawlers` over HTTP: what was judged is counted and sampled, the present hour included. */
 import t from "tap";
-import { trafficDimensions } from "../../src/contract/traffic.js";
+import { askRequests } from "../../src/console/pages/explore-requests.js";
+import { trafficDimensions } from "../../src/contract/traffic/traffic.js";
 import { firstTenant, startServer } from "../support/server.js";
 import { askingProject, navigation } from "./asking.js";
 
@@ -80,16 +81,19 @@ t.test("samples of requests without a session have no query, no token and no e-m
   t.match(data, [{ path: "/closed", method: "POST", ip: "2001:db8:1:2::3", action: "block" }]);
   t.ok(data[0].rule_id > 0);
   const byBot = (await get(`/requests?expression=${encodeURIComponent('declared_bot == "curl" and ja4 == "x"')}`)).json;
-  t.match(byBot, { data: [], unavailable_fields: ["ja4"] });
+  t.match(byBot, { data: [], unavailable_fields: ["ja4"], evaluated_weight: 5 });
   const seen: string[] = [];
+  let evaluated = 0;
   for (let cursor = ""; ; ) {
     const page = (await get(`/requests?limit=2${cursor}`)).json;
     seen.push(...page.data.map(({ at, path }: { at: string; path: string }) => at + path));
+    evaluated += page.evaluated_weight;
     if (page.meta.next_cursor === null) break;
     cursor = `&cursor=${page.meta.next_cursor}`;
   }
   t.equal(new Set(seen).size, 5, "each once over the pages");
   t.equal(seen.length, 5);
+  t.equal(evaluated, 5, "and each is counted once among those that were looked at");
 });
 
 t.test("an impostor is counted to the operator that it names", async (t) => {
@@ -174,4 +178,24 @@ t.test("hits of rules by minute, of the last hour", async (t) => {
   t.ok(Date.now() - last < 120_000, "the present minute is included");
   const hits = json.data.flatMap(({ hits_by_rule }: { hits_by_rule: object }) => Object.values(hits_by_rule));
   t.strictSame(hits, [{ sessions: 0, requests: 1 }]);
+});
+
+t.test("a fixed time within an hour has the same share whenever it is opened", async (t) => {
+  const answers = {
+    requests: async (_: number, query: Record<string, string>) =>
+      (await get(`/requests?${new URLSearchParams({ limit: "500", ...query })}`)).json,
+    traffic: async (_: number, query: Record<string, string>) =>
+      (await get(`/traffic?${new URLSearchParams(query)}`)).json,
+  };
+  const all = (await get("/requests")).json.data;
+  const range = { from: all.at(-1).at, to: new Date(Date.parse(all[0].at) + 1).toISOString(), isCompared: false };
+  const shown = async (expression: string) =>
+    (await askRequests(answers, 0, expression, range, AbortSignal.timeout(60_000))).shown;
+  const curl = 'declared_bot == "curl"';
+  const matched = (await get(`/requests?${new URLSearchParams({ expression: curl })}`)).json.data.length;
+  t.match(await shown(curl), { matched, total: 5 });
+  t.match(await shown(""), { matched: 5, total: 5 });
+  await project.judge({ path: "/later", ip: "192.0.2.7", headers: navigation });
+  t.match(await shown(curl), { matched, total: 5 }, "what comes later in the hour is not in it");
+  t.match(await shown(""), { matched: 5, total: 5 });
 });

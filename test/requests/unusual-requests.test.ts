@@ -3,7 +3,7 @@
  * proxies, browsers with network code of their own. Lines of workers, embedded files and service workers are captured from Chromium 156 and Firefox 140.
  */
 import t from "tap";
-import type { RequestFindings } from "../../src/contract/judged-request.js";
+import type { RequestFindings } from "../../src/contract/verdicts/judged-request.js";
 import { shippedDeclaredBots } from "../../src/declared-bots/catalogue.js";
 import { createDeclaredBots } from "../../src/declared-bots/declared-bots.js";
 import { scoreRequest } from "../../src/engines/score-request.js";

@@ -1,6 +1,6 @@
 /** What visits say of requests: only where the SDK is installed, and never more than that a request is likely automated. */
 import t from "tap";
-import { noVisitEvidence } from "../../src/contract/visit-facts.js";
+import { noVisitEvidence } from "../../src/contract/evidence/visit-facts.js";
 import { scoreRequest } from "../../src/engines/score-request.js";
 import { newVisits, type VisitQuestion, Visits } from "../../src/requests/visits.js";
 import { navigation } from "./asking.js";

@@ -6,13 +6,14 @@
 import { renameSync } from "node:fs";
 import { join } from "node:path";
 import type { Test } from "tap";
-import { Sessions } from "../../src/control-plane/sessions.js";
-import { checkStore } from "../../src/control-plane/store-check.js";
+import { Sessions } from "../../src/control-plane/sessions/sessions.js";
+import { checkStore } from "../../src/control-plane/upkeep/store-check.js";
 import { openStore } from "../../src/store/open-store.js";
 import { batch } from "../support/batches.js";
+import { freePort } from "../support/free-port.js";
 import { Client } from "../support/keep-alive-client.js";
 import { makeOwner, type Owner } from "../support/owner.js";
-import { command, freePort, json, serve } from "../support/process.js";
+import { command, json, serve } from "../support/process.js";
 
 interface Told {
   /** Sessions by the order of their acknowledgement, with the events that were acknowledged by then at least. */

@@ -1,7 +1,7 @@
 /** The clock steps, a month ends, windows end: the time is passed in, so all of it happens at once. */
 import t from "tap";
-import { defaultPlans } from "../../src/contract/plans.js";
-import { Sessions } from "../../src/control-plane/sessions.js";
+import { defaultPlans } from "../../src/contract/configuration/plans.js";
+import { Sessions } from "../../src/control-plane/sessions/sessions.js";
 import { limits } from "../../src/limits.js";
 import { sweep } from "../../src/store/expiry.js";
 import { batch } from "../support/batches.js";

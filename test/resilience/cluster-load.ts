@@ -3,10 +3,11 @@
  * sent again, to another node, until it is; a fifth of them goes to two nodes at once, as a retry does whose first try was only slow.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import { seededRandom } from "../../scripts/live/randomness.js";
 import { ClusterClient } from "../../src/cluster/cluster-client.js";
 import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
 import { indexRow, sessionRow, shardCount, shardOfSession, shardSlots } from "../../src/cluster-store/keys.js";
-import { decodeSessionToken } from "../../src/contract/session-token.js";
+import { decodeSessionToken } from "../../src/contract/sessions/session-token.js";
 import { sessionKey } from "../../src/store/keys.js";
 import { decodeSession } from "../../src/store/session-record.js";
 import { batch } from "../support/batches.js";
@@ -14,7 +15,6 @@ import type { VerdictdNode } from "../support/cluster-nodes.js";
 import type { Reply } from "../support/keep-alive-client.js";
 import type { Owner } from "../support/owner.js";
 import type { RedisCluster } from "../support/redis-cluster.js";
-import { randomness } from "./crash-run.js";
 
 export interface LoadOptions {
   readonly nodes: readonly VerdictdNode[];
@@ -74,7 +74,7 @@ export class ClusterLoad {
 
   constructor(options: LoadOptions) {
     this.#options = options;
-    this.#random = randomness(options.seed);
+    this.#random = seededRandom(options.seed);
     this.#visitors = Array.from({ length: options.visitors }, (_, index) => new Visitor(`c${options.seed}v${index}x`));
   }
 

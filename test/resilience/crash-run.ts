@@ -2,10 +2,10 @@
  * Kills a server under ingest again and again and holds the store against a ledger of what clients were told. Visitors behave as the
  * SDK does: a batch without an answer is sent again, with the same key and ids, until it has one.
  */
-
 import type { Test } from "tap";
-import { Sessions } from "../../src/control-plane/sessions.js";
-import { checkStore } from "../../src/control-plane/store-check.js";
+import { seededRandom } from "../../scripts/live/randomness.js";
+import { Sessions } from "../../src/control-plane/sessions/sessions.js";
+import { checkStore } from "../../src/control-plane/upkeep/store-check.js";
 import { openStore } from "../../src/store/open-store.js";
 import { batch } from "../support/batches.js";
 import { Client } from "../support/keep-alive-client.js";
@@ -50,17 +50,6 @@ class Ledger {
       this.#reached = resolve;
     });
   }
-}
-
-/** Small and seeded, so that a run can be repeated as far as the clock allows. */
-export function randomness(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 interface SentBatch {
@@ -132,7 +121,7 @@ export async function crashRun(
 ): Promise<CrashFigures> {
   const dataDir = t.testdir();
   const owner = await makeOwner(dataDir);
-  const random = randomness(seed);
+  const random = seededRandom(seed);
   const ledger = new Ledger();
   const { figures } = ledger;
   const visitors = Array.from({ length: count }, (_, index) => new Visitor(`v${seed}x${index}`, random));

@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import t from "tap";
-import { checkStore } from "../../src/control-plane/store-check.js";
+import { checkStore } from "../../src/control-plane/upkeep/store-check.js";
 import { openStore } from "../../src/store/open-store.js";
 import { batch } from "../support/batches.js";
 import { openIngest } from "./ingest.js";

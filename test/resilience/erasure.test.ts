@@ -1,8 +1,8 @@
 /** Erasure and the sweep beside a loaded server. */
 
 import t from "tap";
-import { decodeSessionToken } from "../../src/contract/session-token.js";
-import { Sessions } from "../../src/control-plane/sessions.js";
+import { decodeSessionToken } from "../../src/contract/sessions/session-token.js";
+import { Sessions } from "../../src/control-plane/sessions/sessions.js";
 import { sweep } from "../../src/store/expiry.js";
 import { openStore } from "../../src/store/open-store.js";
 import { batch } from "../support/batches.js";

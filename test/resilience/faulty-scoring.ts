@@ -4,7 +4,7 @@
  */
 
 import { workerData } from "piscina";
-import type { ScoringWorkerData } from "../../src/contract/scoring-worker.js";
+import type { ScoringWorkerData } from "../../src/contract/configuration/scoring-worker.js";
 import { GroupWriter } from "../../src/store/group-writer.js";
 import { openStore } from "../../src/store/open-store.js";
 import { WriteMarker } from "../../src/store/write-watch.js";

@@ -2,7 +2,7 @@
 
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
-import { Sessions } from "../../src/control-plane/sessions.js";
+import { Sessions } from "../../src/control-plane/sessions/sessions.js";
 import { openStore } from "../../src/store/open-store.js";
 import { batch, event } from "../support/batches.js";
 import { Client, type Reply } from "../support/keep-alive-client.js";

@@ -1,10 +1,10 @@
 /** Floods of first contacts: a project's sessions are bounded, what is above is shed and counted, and nobody else notices. */
 import t from "tap";
-import { defaultPlans } from "../../src/contract/plans.js";
-import { decodeSessionToken } from "../../src/contract/session-token.js";
-import { eraseSession } from "../../src/control-plane/erase-session.js";
-import { Sessions } from "../../src/control-plane/sessions.js";
-import { checkStore } from "../../src/control-plane/store-check.js";
+import { defaultPlans } from "../../src/contract/configuration/plans.js";
+import { decodeSessionToken } from "../../src/contract/sessions/session-token.js";
+import { eraseSession } from "../../src/control-plane/erasure/erase-session.js";
+import { Sessions } from "../../src/control-plane/sessions/sessions.js";
+import { checkStore } from "../../src/control-plane/upkeep/store-check.js";
 import { sweep } from "../../src/store/expiry.js";
 import { sessionCountKey } from "../../src/store/session-count.js";
 import { batch } from "../support/batches.js";

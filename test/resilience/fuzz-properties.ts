@@ -5,11 +5,11 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import type { Test } from "tap";
-import { addressProofBytes } from "../../src/contract/address-proof.js";
-import { parseJsonObject } from "../../src/contract/json-body.js";
-import type { ScoredState } from "../../src/contract/session.js";
-import { bands } from "../../src/contract/verdict.js";
-import { Sessions } from "../../src/control-plane/sessions.js";
+import { parseJsonObject } from "../../src/contract/api/json-body.js";
+import { addressProofBytes } from "../../src/contract/sessions/address-proof.js";
+import type { ScoredState } from "../../src/contract/sessions/session.js";
+import { bands } from "../../src/contract/verdicts/verdict.js";
+import { Sessions } from "../../src/control-plane/sessions/sessions.js";
 import { Refusal } from "../../src/errors.js";
 import { checkBatch } from "../../src/ingest/decode-batch.js";
 import { FrameWriter, type IngestRequest, readFrame } from "../../src/ingest/frame.js";

@@ -1,12 +1,12 @@
 /** What is fuzzed by coverage: the way of a batch from its bytes into a session, and the compiler of rules. */
 import type { Test } from "tap";
-import { Sessions } from "../../src/control-plane/sessions.js";
+import { seededRandom } from "../../scripts/live/randomness.js";
+import { Sessions } from "../../src/control-plane/sessions/sessions.js";
 import { compileRule } from "../../src/rules/compile-rule.js";
 import { isRuleFault } from "../../src/rules/fault.js";
 import { fields } from "../../src/rules/fields.js";
 import { printExpression } from "../../src/rules/print.js";
 import { batch, event } from "../support/batches.js";
-import { randomness } from "./crash-run.js";
 import { fuzzGuided } from "./guided-fuzz.js";
 import { openIngest } from "./ingest.js";
 
@@ -66,7 +66,7 @@ export async function fuzzBatches(t: Test, inputs: number, seed: number): Promis
     ],
     files: /dist\/src\/(ingest|contract|engines|detections)\//,
     inputs,
-    random: randomness(seed),
+    random: seededRandom(seed),
     run: (body) => {
       const [outcome] = take({ body, nowMs: noon });
       if (outcome !== undefined && "session_token" in outcome) {
@@ -117,7 +117,7 @@ export async function fuzzRules(t: Test, inputs: number, seed: number): Promise<
     words: [...operators, ...fields.map(({ name }) => name)].map((word) => ` ${word} `),
     files: /dist\/src\/rules\//,
     inputs,
-    random: randomness(seed),
+    random: seededRandom(seed),
     run: (input) => {
       const source = input.toString("utf8");
       const compiled = compileRule(source);

@@ -5,7 +5,8 @@ import { createServer } from "node:net";
 import t from "tap";
 import { newReadinessBoard, ProcessReadiness } from "../../src/http/readiness.js";
 import { openStore } from "../../src/store/open-store.js";
-import { freePort, serve, verdictd } from "../support/process.js";
+import { freePort } from "../support/free-port.js";
+import { serve, verdictd } from "../support/process.js";
 import { waitUntil } from "../support/wait-until.js";
 
 const flags = ["--drain-seconds", "3600", "--http-threads", "2", "--scoring-threads", "2"];

@@ -1,10 +1,10 @@
 /** The ingest write path in the test's own process, with the clock in the test's hand: what a scoring thread runs, on a real store. */
 
 import type { Test } from "tap";
-import { noHeaders } from "../../src/contract/header-facts.js";
-import { defaultPlans, type Plans } from "../../src/contract/plans.js";
-import type { IpStorage } from "../../src/contract/scoring-worker.js";
-import { unidentified } from "../../src/contract/visitor.js";
+import { defaultPlans, type Plans } from "../../src/contract/configuration/plans.js";
+import type { IpStorage } from "../../src/contract/configuration/scoring-worker.js";
+import { noHeaders } from "../../src/contract/evidence/header-facts.js";
+import { unidentified } from "../../src/contract/evidence/visitor.js";
 import type { IngestOutcome } from "../../src/ingest/commit-batches.js";
 import type { IngestRequest } from "../../src/ingest/frame.js";
 import { commitToLmdb } from "../../src/ingest/lmdb-commit.js";

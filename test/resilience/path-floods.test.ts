@@ -1,16 +1,16 @@
 /** Noise does not flush the memory of pointer paths: what one session, and one address, may put there, and that replays stay known. */
-
 import { setTimeout as delay } from "node:timers/promises";
 import t from "tap";
+import { seededRandom } from "../../scripts/live/randomness.js";
 import { countsOnTheirWayMs } from "../../src/cluster-store/open-cluster.js";
-import type { PointRow } from "../../src/contract/events.js";
+import type { PointRow } from "../../src/contract/events/events.js";
 import { newFeatures } from "../../src/engines/session-features.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
 import { keepRoom, roomFor } from "../../src/ingest/path-room.js";
 import { limits } from "../../src/limits.js";
 import { openStore } from "../../src/store/open-store.js";
 import type { Store } from "../../src/store/store.js";
-import { chromeFacts, seededRandom, startMs, wobblyPath } from "../engines/sessions.js";
+import { chromeFacts, startMs, wobblyPath } from "../engines/sessions.js";
 import { browserHeaders, type EventBody, event } from "../support/batches.js";
 import { Client } from "../support/keep-alive-client.js";
 import { firstTenant, startServer } from "../support/server.js";

@@ -2,19 +2,18 @@
  * Power cuts, replayed: the writes and flushes of a running server are recorded with strace, then the file is put together as a disk
  * might hold it after a cut at any moment: all that a flush covered, and of the rest any pages.
  */
-
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Test } from "tap";
-import { Sessions } from "../../src/control-plane/sessions.js";
-import { checkStore } from "../../src/control-plane/store-check.js";
+import { seededRandom } from "../../scripts/live/randomness.js";
+import { Sessions } from "../../src/control-plane/sessions/sessions.js";
+import { checkStore } from "../../src/control-plane/upkeep/store-check.js";
 import { openStore } from "../../src/store/open-store.js";
 import { storeFile } from "../../src/store/store-file.js";
 import { batch } from "../support/batches.js";
 import { Client } from "../support/keep-alive-client.js";
 import { makeOwner, type Owner } from "../support/owner.js";
 import { serve } from "../support/process.js";
-import { randomness } from "./crash-run.js";
 
 const pageBytes = 4096;
 
@@ -176,7 +175,7 @@ function fileAfterCut({ before, writes, flushes }: Recording, cut: number, keeps
  */
 export async function cutEverywhere(t: Test, recording: Recording, cuts: number, seed: number): Promise<CutFigures> {
   const { answers, flushes, owner, writes, lines } = recording;
-  const random = randomness(seed);
+  const random = seededRandom(seed);
   const figures: CutFigures = { cuts: 0, lostMost: 0 };
   const first = writes[0]?.from ?? 0;
   const places = [

@@ -1,8 +1,8 @@
 /** Whatever is accepted folds into a session with a score, however extreme its numbers are. */
 import fc from "fast-check";
 import type { Test } from "tap";
-import { Sessions } from "../../src/control-plane/sessions.js";
-import { checkStore } from "../../src/control-plane/store-check.js";
+import { Sessions } from "../../src/control-plane/sessions/sessions.js";
+import { checkStore } from "../../src/control-plane/upkeep/store-check.js";
 import { eventTypes } from "../../src/ingest/payload-kinds.js";
 import { event } from "../support/batches.js";
 import { holds } from "../support/property.js";

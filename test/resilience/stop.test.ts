@@ -4,13 +4,14 @@ import { watch } from "node:fs";
 import { connect } from "node:net";
 import t from "tap";
 import { readServeConfig } from "../../src/config/config.js";
-import { Sessions } from "../../src/control-plane/sessions.js";
+import { Sessions } from "../../src/control-plane/sessions/sessions.js";
 import { createLog, startServer } from "../../src/server/http-thread.js";
 import { batch } from "../support/batches.js";
+import { freePort } from "../support/free-port.js";
 import { Client, type Reply } from "../support/keep-alive-client.js";
 import { ownFolder } from "../support/own-folder.js";
 import { makeOwner, type Owner } from "../support/owner.js";
-import { freePort, serve } from "../support/process.js";
+import { serve } from "../support/process.js";
 import { type RawAnswer, RawClient, rawRequest } from "../support/raw-socket.js";
 import { openTestStore } from "../support/test-store.js";
 

@@ -1,8 +1,8 @@
 /** `--ip-storage`: what of a visitor's address is in the store afterwards. */
 import t from "tap";
-import { defaultPlans } from "../../src/contract/plans.js";
-import type { IpStorage } from "../../src/contract/scoring-worker.js";
-import { Sessions } from "../../src/control-plane/sessions.js";
+import { defaultPlans } from "../../src/contract/configuration/plans.js";
+import type { IpStorage } from "../../src/contract/configuration/scoring-worker.js";
+import { Sessions } from "../../src/control-plane/sessions/sessions.js";
 import { storedAddress } from "../../src/net/stored-address.js";
 import { batch } from "../support/batches.js";
 import { openIngest } from "./ingest.js";

@@ -1,7 +1,7 @@
 /** What strangers do to others: hundreds of hostile sessions behind an address change nothing for the honest visitors behind it. */
 import t from "tap";
-import type { EventPayload, IngestEvent } from "../../src/contract/events.js";
-import type { RequestFacts } from "../../src/contract/header-facts.js";
+import type { EventPayload, IngestEvent } from "../../src/contract/events/events.js";
+import type { RequestFacts } from "../../src/contract/evidence/header-facts.js";
 import { environmentOf, oddBrowsers } from "../detections/odd-browser.js";
 import { chromeEnvironment, chromeFacts, event, wobblyPath } from "../engines/sessions.js";
 import { Client } from "../support/keep-alive-client.js";

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import t, { type Test } from "tap";
-import type { LiveVerdict } from "../../src/contract/live-verdict.js";
+import type { LiveVerdict } from "../../src/contract/verdicts/live-verdict.js";
 import { limits } from "../../src/limits.js";
 import { liveFolder, socketPath } from "../../src/live/folder.js";
 import { followVerdicts } from "../../src/live/follow.js";

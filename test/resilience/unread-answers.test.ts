@@ -3,7 +3,7 @@
  * meantime. Memory is that of the server's process; without the bounds each attack here costs it 100 MiB to 2 GiB.
  */
 import t from "tap";
-import { Rules } from "../../src/control-plane/rules.js";
+import { Rules } from "../../src/control-plane/rules/rules.js";
 import { rawRequest } from "../support/raw-socket.js";
 import { firstTenant, startServer } from "../support/server.js";
 import { residentBytes } from "./idle-connections.js";

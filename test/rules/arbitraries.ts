@@ -1,11 +1,11 @@
 /** Random trees, facts and sources for the properties of the rules language. Literals and facts share small pools, so that they meet. */
 import fc from "fast-check";
-import { agentCertainties } from "../../src/contract/agents.js";
-import { botCategories } from "../../src/contract/bot-categories.js";
-import type { ExaminedRequest } from "../../src/contract/judged-request.js";
-import { signatureStates } from "../../src/contract/signed-agents.js";
-import { bands } from "../../src/contract/verdict.js";
-import { noVisitEvidence } from "../../src/contract/visit-facts.js";
+import { agentCertainties } from "../../src/contract/bots/agents.js";
+import { botCategories } from "../../src/contract/bots/bot-categories.js";
+import { signatureStates } from "../../src/contract/bots/signed-agents.js";
+import { noVisitEvidence } from "../../src/contract/evidence/visit-facts.js";
+import type { ExaminedRequest } from "../../src/contract/verdicts/judged-request.js";
+import { bands } from "../../src/contract/verdicts/verdict.js";
 import type { Comparison, Expression, Literal } from "../../src/rules/ast.js";
 import { operatorsOfType } from "../../src/rules/check.js";
 import { type Field, fields } from "../../src/rules/fields.js";

@@ -1,6 +1,6 @@
 /** Rules in order: who is asked, who decides, what is logged. */
 import t from "tap";
-import { type Action, actions } from "../../src/contract/verdict.js";
+import { type Action, actions } from "../../src/contract/verdicts/verdict.js";
 import { compileRule } from "../../src/rules/compile-rule.js";
 import { type EvaluatedRule, evaluateRules, orderRules } from "../../src/rules/evaluate.js";
 import { isRuleFault } from "../../src/rules/fault.js";

@@ -3,8 +3,8 @@
  * only the tree's types. Slow on purpose, and written from the decisions, not from the compiler.
  */
 import ipaddr from "ipaddr.js";
-import { canonicalHost, canonicalHostPart } from "../../src/contract/host.js";
-import { rulePath, rulePathPart } from "../../src/contract/visitor-request.js";
+import { canonicalHost, canonicalHostPart } from "../../src/contract/values/host.js";
+import { rulePath, rulePathPart } from "../../src/contract/verdicts/visitor-request.js";
 import type { Comparison, Expression, Literal } from "../../src/rules/ast.js";
 import type { RuleFacts } from "../../src/rules/input.js";
 

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import type { Test } from "tap";
-import type { IngestEvent } from "../../src/contract/events.js";
+import type { IngestEvent } from "../../src/contract/events/events.js";
 import { waitUntil } from "../support/wait-until.js";
 import { gate, openSite, type Post, pageWith, wholeEnvironment } from "./site.js";
 import type { Arrive, Tab, Visitor } from "./visitor.js";
@@ -271,7 +271,7 @@ export const pageCases: readonly Case[] = [
       const page = await visitor.open();
       const env = await wholeEnvironment(site, () => page.goto(site.origin));
       t.same(env.worker_mismatch, [], "the worker was asked");
-      t.same(env.iframe_mismatch, [], "the frame was asked");
+      t.same(env.iframe_mismatch, [], "a frame would say the same");
       t.same(env.native_tampered, [], "nothing is taken for tampered");
       await page.evaluate("verdictd.ready");
       t.same(await page.evaluate("violations"), []);

@@ -9,8 +9,8 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
 import { shippedAgentMarks } from "../../src/agent-marks/catalogue.js";
-import { type AgentMarkCatalogue, agentMarkQuestions } from "../../src/contract/agent-marks.js";
-import type { EventPayload, EventType, IngestBatch, IngestEvent } from "../../src/contract/events.js";
+import { type AgentMarkCatalogue, agentMarkQuestions } from "../../src/contract/bots/agent-marks.js";
+import type { EventPayload, EventType, IngestBatch, IngestEvent } from "../../src/contract/events/events.js";
 import { areIngestEvents, ingestEventsMismatch } from "../../src/contract/validators.js";
 import { stepMsMax } from "../support/chromium.js";
 
@@ -24,13 +24,14 @@ export interface Post {
 }
 
 /**
- * How the endpoint answers one post: a status (202 answers `token`, and `interval` as `X-Verdict-Interval`), `drop` closes the connection; `until`
- * delays it.
+ * How the endpoint answers one post: a status (202 answers `token`, `interval` as `X-Verdict-Interval`, and `packing`), `drop` closes the connection;
+ * `until` delays it.
  */
 export interface Answer {
   status: number | "drop";
   token?: string;
   interval?: number;
+  packing?: number;
   until?: Promise<void>;
 }
 
@@ -134,8 +135,9 @@ export async function openSite(t: Test): Promise<Site> {
       "Access-Control-Allow-Origin": "*",
       "Content-Type": "application/json",
       ...(answer.interval !== undefined && {
-        "Access-Control-Expose-Headers": "X-Verdict-Interval",
+        "Access-Control-Expose-Headers": "X-Verdict-Interval, X-Verdict-Packing",
         "X-Verdict-Interval": String(answer.interval),
+        ...(answer.packing !== undefined && { "X-Verdict-Packing": String(answer.packing) }),
       }),
     });
     const token = answer.token ?? post.batch.session_token ?? "sess_1";

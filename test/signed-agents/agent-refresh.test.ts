@@ -1,7 +1,7 @@
 // Keys come into the store in the background, are kept on failure, and count at once in every process that has the store open.
 
 import t, { type Test } from "tap";
-import { SignedAgentStore } from "../../src/control-plane/signed-agent-store.js";
+import { SignedAgentStore } from "../../src/control-plane/lists/signed-agent-store.js";
 import { limits } from "../../src/limits.js";
 import { AgentRefresh, type AgentRefreshParts, refreshAgents } from "../../src/signed-agents/agent-refresh.js";
 import { directoryFetcher } from "../../src/signed-agents/directory-fetch.js";

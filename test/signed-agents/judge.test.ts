@@ -1,6 +1,6 @@
 // The sentences of requests.md, section 6, on requests signed here in both forms.
 import t from "tap";
-import type { KeyedAgent, SignatureJudgement } from "../../src/contract/signed-agents.js";
+import type { KeyedAgent, SignatureJudgement } from "../../src/contract/bots/signed-agents.js";
 import { limits } from "../../src/limits.js";
 import { Nonces } from "../../src/signed-agents/nonces.js";
 import { createSignedAgents, type SignedRequest } from "../../src/signed-agents/signed-agents.js";

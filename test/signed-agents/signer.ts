@@ -1,6 +1,6 @@
 /** Signs requests for tests as an agent would (RFC 9421), with keys made here, apart from the code that verifies. */
 import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
-import type { PublicJwk } from "../../src/contract/signed-agents.js";
+import type { PublicJwk } from "../../src/contract/bots/signed-agents.js";
 import type { SignedRequest } from "../../src/signed-agents/signed-agents.js";
 
 /** An Ed25519 key pair and its thumbprint (RFC 8037, appendix A.3). */

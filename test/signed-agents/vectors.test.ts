@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
-import type { PublicJwk } from "../../src/contract/signed-agents.js";
+import type { PublicJwk } from "../../src/contract/bots/signed-agents.js";
 import { agentKey, testKeyThumbprints } from "../../src/signed-agents/jwks.js";
 import { Nonces } from "../../src/signed-agents/nonces.js";
 import { canonicalAuthority, ReadMessage, signatureBase } from "../../src/signed-agents/signature-base.js";

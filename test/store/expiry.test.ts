@@ -1,7 +1,7 @@
 /** The sweep removes what is old, keeps what is not, and a session that came back. */
 
 import t, { type Test } from "tap";
-import { decodeSessionToken } from "../../src/contract/session-token.js";
+import { decodeSessionToken } from "../../src/contract/sessions/session-token.js";
 import { sweep } from "../../src/store/expiry.js";
 import {
   crossSessionKey,

@@ -3,10 +3,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { Accounts } from "../../src/control-plane/accounts.js";
-import { createFirstAccount } from "../../src/control-plane/first-account.js";
-import { Projects } from "../../src/control-plane/projects.js";
-import { checkStore } from "../../src/control-plane/store-check.js";
+import { Accounts } from "../../src/control-plane/accounts/accounts.js";
+import { createFirstAccount } from "../../src/control-plane/accounts/first-account.js";
+import { Projects } from "../../src/control-plane/accounts/projects.js";
+import { checkStore } from "../../src/control-plane/upkeep/store-check.js";
 import { newFeatures, packedBytes, packFeatures } from "../../src/engines/session-features.js";
 import { backupStore } from "../../src/store/backup.js";
 import { packCrossSessionCount } from "../../src/store/cross-session-count.js";
@@ -169,6 +169,10 @@ const damages: Record<string, [(store: Store) => unknown, { table: string; key?:
   "a list of marks of agents with a bad entry": [
     (s) => s.agentMarks.putSync("catalogue", { version: "1", entries: [{}] }),
     { table: "agent_marks", fault: /entries\[0\]/ },
+  ],
+  "retired marks of agents with a bad one": [
+    (s) => s.agentMarks.putSync("retired", [{ name: "x" }]),
+    { table: "agent_marks", fault: /\[0\]\.category/ },
   ],
   "a list of addresses whose ranges are cut short": [
     (s) =>

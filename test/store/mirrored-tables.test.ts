@@ -1,7 +1,7 @@
 /** Writes to mirrored tables are observed: an unobserved change would reach no other node. */
 import t from "tap";
-import type { AuditEntry } from "../../src/contract/audit.js";
-import type { AccountToken } from "../../src/contract/entities.js";
+import type { AuditEntry } from "../../src/contract/configuration/audit.js";
+import type { AccountToken } from "../../src/contract/configuration/entities.js";
 import { countOfAccount, putToken } from "../../src/store/account-rows.js";
 import { MirroredTables } from "../../src/store/mirrored-tables.js";
 import { openStore } from "../../src/store/open-store.js";

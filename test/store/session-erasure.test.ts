@@ -1,11 +1,11 @@
 /** Erasing one session reads and removes what it has: the rows that are read are counted, in a small store and in a larger one. */
 
 import t, { type Test } from "tap";
-import { newScoredState } from "../../src/contract/session.js";
-import { encodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
-import { eraseSession } from "../../src/control-plane/erase-session.js";
-import { checkStore } from "../../src/control-plane/store-check.js";
-import { readStoredSession } from "../../src/control-plane/stored-session.js";
+import { newScoredState } from "../../src/contract/sessions/session.js";
+import { encodeSessionToken, mintSessionToken } from "../../src/contract/sessions/session-token.js";
+import { eraseSession } from "../../src/control-plane/erasure/erase-session.js";
+import { readStoredSession } from "../../src/control-plane/sessions/stored-session.js";
+import { checkStore } from "../../src/control-plane/upkeep/store-check.js";
 import { newFeatures, packedBytesMax, packFeatures } from "../../src/engines/session-features.js";
 import { hashIdempotencyKey } from "../../src/ingest/idempotency.js";
 import { sweep } from "../../src/store/expiry.js";

@@ -1,8 +1,8 @@
 /** The session record: sizes that fit pages, and what is read back whatever the size. Damage to records is tested with the fuzz properties. */
 import { randomFillSync } from "node:crypto";
 import t from "tap";
-import type { ScoredState } from "../../src/contract/session.js";
-import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
+import type { ScoredState } from "../../src/contract/sessions/session.js";
+import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../../src/contract/sessions/session-token.js";
 import { decodeSession, encodeSession } from "../../src/store/session-record.js";
 
 const state: ScoredState = {

@@ -3,10 +3,10 @@
 import { copyFileSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
+import { StoreError } from "../../src/store/failures.js";
 import { openStore, schemaVersion } from "../../src/store/open-store.js";
 import type { Schema } from "../../src/store/schema-version.js";
 import type { Store } from "../../src/store/store.js";
-import { StoreError } from "../../src/store/store-error.js";
 import { storeFile } from "../../src/store/store-file.js";
 import { currentSchema } from "../../src/store/upgrades.js";
 

@@ -2,10 +2,11 @@
 import { join } from "node:path";
 import type { Test } from "tap";
 import { parseExposition } from "./exposition.js";
+import { freePort } from "./free-port.js";
 import { Client } from "./keep-alive-client.js";
 import { ownFolder } from "./own-folder.js";
 import type { Owner } from "./owner.js";
-import { command, freePort, type Served, serve } from "./process.js";
+import { command, type Served, serve } from "./process.js";
 import type { NodePlace, RedisCluster } from "./redis-cluster.js";
 
 /** A node of verdictd that can die and come back under the same address. */

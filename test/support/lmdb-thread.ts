@@ -1,6 +1,6 @@
 /** What a scoring thread of one host commits with, in the test's own process. */
 import { Credentials } from "../../src/auth/credentials.js";
-import { defaultPlans } from "../../src/contract/plans.js";
+import { defaultPlans } from "../../src/contract/configuration/plans.js";
 import type { commitToLmdb } from "../../src/ingest/lmdb-commit.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
 import { TokenMint } from "../../src/ingest/token-mint.js";

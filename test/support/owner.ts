@@ -1,7 +1,7 @@
 /** A store with one account, project and enabled scoring, made in the test's process before any server runs on it. */
-import { Accounts } from "../../src/control-plane/accounts.js";
-import { createFirstAccount } from "../../src/control-plane/first-account.js";
-import { Projects } from "../../src/control-plane/projects.js";
+import { Accounts } from "../../src/control-plane/accounts/accounts.js";
+import { createFirstAccount } from "../../src/control-plane/accounts/first-account.js";
+import { Projects } from "../../src/control-plane/accounts/projects.js";
 import { Refusal } from "../../src/errors.js";
 import type { Store } from "../../src/store/store.js";
 import { openTestStore } from "./test-store.js";

@@ -3,10 +3,8 @@
  * Nothing of it is opened in the test's own process. The one place of the tests that starts the program.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { createServer } from "node:net";
 import { createInterface } from "node:readline";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Test } from "tap";
@@ -14,7 +12,7 @@ import { type Answer, type Ask, ask } from "./ask.js";
 import { type Exposition, parseExposition } from "./exposition.js";
 import { waitUntil } from "./wait-until.js";
 
-/** The program as it is installed: bundles, see `scripts/package/bundles.ts`. */
+/** The program as it is installed: scripts, see `scripts/package/scripts.ts`. */
 export const program = fileURLToPath(new URL("../../program/verdictd.js", import.meta.url));
 if (!existsSync(program))
   throw new Error(`${program} is missing: run npm run build, or node dist/scripts/bundle-program.js`);
@@ -119,25 +117,6 @@ export async function json<T = Record<string, unknown>>(dataDir: string, ...args
   const said = stderr.replaceAll(/^(warning: |waiting for the cluster ).*\n/gm, "");
   if (code !== 0 || said !== "") throw new Error(`verdictd ${args.join(" ")}: exit ${code}, ${stderr}`);
   return JSON.parse(stdout) as T;
-}
-
-/**
- * A port of loopback that nobody listens on: one that several processes may share, unlike one that the system picks for a listener. It is below
- * those that Linux gives to outgoing connections: one of the many of other tests would keep a restarted server from its port.
- */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(20_000, 32_768);
-    const probe = createServer().listen(port, "127.0.0.1");
-    const isFree = await once(probe, "listening").then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
-    probe.close();
-    await once(probe, "close");
-    return port;
-  }
 }
 
 export type LogLine = Readonly<Record<string, unknown>>;

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Test } from "tap";
 import type { RespReply } from "../../src/cluster/resp-parser.js";
-import { freePort } from "./process.js";
+import { freePort } from "./free-port.js";
 import { type Asker, openAsker, RedisFault } from "./redis-asker.js";
 import { waitUntil } from "./wait-until.js";
 

@@ -3,13 +3,12 @@
  * end of the test. It knows nothing of what the tests claim.
  */
 import type { Test } from "tap";
-import type { Role } from "../../src/contract/entities.js";
-import type { ScoredState } from "../../src/contract/session.js";
-import { decodeSessionToken } from "../../src/contract/session-token.js";
-import { Accounts } from "../../src/control-plane/accounts.js";
-import { createFirstAccount } from "../../src/control-plane/first-account.js";
-import { Projects } from "../../src/control-plane/projects.js";
-import { Sessions } from "../../src/control-plane/sessions.js";
+import type { Role } from "../../src/contract/configuration/entities.js";
+import type { ScoredState } from "../../src/contract/sessions/session.js";
+import { decodeSessionToken } from "../../src/contract/sessions/session-token.js";
+import { Accounts } from "../../src/control-plane/accounts/accounts.js";
+import { createFirstAccount } from "../../src/control-plane/accounts/first-account.js";
+import { Projects } from "../../src/control-plane/accounts/projects.js";
 import { Refusal } from "../../src/errors.js";
 import { sessionKey } from "../../src/store/keys.js";
 import type { Store } from "../../src/store/store.js";
@@ -52,7 +51,6 @@ export async function startServer(t: Test, flags: readonly string[] = [], dataDi
   const served = await serve(t, dataDir, { flags });
   const store = await openTestStore(dataDir);
   t.teardown(() => store.close());
-  const sessions = new Sessions(store);
   return Object.assign(served, {
     store,
     where: ["--data-dir", dataDir, ...where],
@@ -60,7 +58,9 @@ export async function startServer(t: Test, flags: readonly string[] = [], dataDi
     scoredState: async (projectId: number, token: string) => {
       const bytes = decodeSessionToken(token);
       if (bytes !== null) await store.rows.load([sessionKey(projectId, bytes)], "certain");
-      return sessions.scoredState(projectId, token);
+      // Loads the engines, which most test files do without.
+      const { Sessions } = await import("../../src/control-plane/sessions/sessions.js");
+      return new Sessions(store).scoredState(projectId, token);
     },
     sessionCount: () => countRows(store, "sessions"),
   });
@@ -124,5 +124,5 @@ async function enabled(
   return { accountId, userId, projectId, token, siteKey: json.site_key, privateKey: json.private_key };
 }
 
-/** Asks again until `isDone` says so, for up to a minute; the last answer. */
+/** Asks again until `isDone` says so; the last answer. Rejects after a minute. */
 export const askUntil = waitUntil<Answer>;

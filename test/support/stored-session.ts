@@ -2,9 +2,9 @@
 import { keySlot } from "../../src/cluster/slots.js";
 import { versionBytes } from "../../src/cluster-store/ingest/cluster-unit-of-work.js";
 import { indexRow, marksRow, partCount, sessionRow, shardOfSession, usageRow } from "../../src/cluster-store/keys.js";
-import type { SessionMark } from "../../src/contract/marks.js";
-import { newScoredState, type ScoredState } from "../../src/contract/session.js";
-import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
+import type { SessionMark } from "../../src/contract/sessions/marks.js";
+import { newScoredState, type ScoredState } from "../../src/contract/sessions/session.js";
+import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../../src/contract/sessions/session-token.js";
 import { monthOf, sessionKey, tokenAt } from "../../src/store/keys.js";
 import { encodeSession } from "../../src/store/session-record.js";
 import type { Store } from "../../src/store/store.js";

@@ -1,7 +1,8 @@
 /** Sessions, projects and rules as verdicts are made of them, for tests of this folder. */
-import type { ExaminedRequest } from "../../src/contract/judged-request.js";
-import type { ProjectSettings, ScoredState } from "../../src/contract/session.js";
-import type { Action } from "../../src/contract/verdict.js";
+
+import type { ProjectSettings, ScoredState } from "../../src/contract/sessions/session.js";
+import type { ExaminedRequest } from "../../src/contract/verdicts/judged-request.js";
+import type { Action } from "../../src/contract/verdicts/verdict.js";
 import { compileRule } from "../../src/rules/compile-rule.js";
 import { isRuleFault } from "../../src/rules/fault.js";
 import type { NamedRule } from "../../src/verdict/resolve.js";

@@ -1,7 +1,7 @@
 /** From a session to an action: the order of resolution, the logged-in policy's table, reasons, what counts as a block. */
 import t from "tap";
-import type { ScoredState } from "../../src/contract/session.js";
-import { type Action, actions, loggedInPolicies, type RequestContext } from "../../src/contract/verdict.js";
+import type { ScoredState } from "../../src/contract/sessions/session.js";
+import { type Action, actions, loggedInPolicies, type RequestContext } from "../../src/contract/verdicts/verdict.js";
 import { limits } from "../../src/limits.js";
 import {
   failOpenVerdict,

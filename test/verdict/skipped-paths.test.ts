@@ -1,6 +1,6 @@
 /** Which paths a project's patterns match, and which patterns are refused. */
 import t from "tap";
-import { rulePath } from "../../src/contract/visitor-request.js";
+import { rulePath } from "../../src/contract/verdicts/visitor-request.js";
 import { isSkipped, skipPathFault } from "../../src/verdict/skipped-paths.js";
 
 /** As the path of a request gets there. */

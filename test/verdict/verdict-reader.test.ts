@@ -1,8 +1,8 @@
 /** The verdict reader with sources and a clock of the test's own: caching, what is served at once, failing open, what is recorded. */
 import t from "tap";
 import { serveOptions } from "../../src/config/config.js";
-import type { ScoredState } from "../../src/contract/session.js";
-import type { RequestContext } from "../../src/contract/verdict.js";
+import type { ScoredState } from "../../src/contract/sessions/session.js";
+import type { RequestContext } from "../../src/contract/verdicts/verdict.js";
 import { limits } from "../../src/limits.js";
 import { RequestVerdicts, requestVerdictText } from "../../src/verdict/request-verdicts.js";
 import { failOpenVerdict, type NamedRule, type WordedDecision } from "../../src/verdict/resolve.js";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import t from "tap";
-import { isCatalogueFault } from "../../src/contract/catalogue-file.js";
+import { isCatalogueFault } from "../../src/contract/bots/catalogue-file.js";
 import { limits } from "../../src/limits.js";
 import { mergeCatalogues, scriptRunnersOf, shippedCatalogue } from "../../src/verified-bots/catalogue.js";
 import { checkCatalogue } from "../../src/verified-bots/catalogue-check.js";

@@ -1,6 +1,6 @@
 /** Who is verified, who is spoofed, and when nothing can be said; DNS is a real server on loopback. */
 import t, { type Test } from "tap";
-import type { VerifiedBotEntry } from "../../src/contract/verified-bots.js";
+import type { VerifiedBotEntry } from "../../src/contract/bots/verified-bots.js";
 import { VisitorIdentities } from "../../src/ingest/visitor-identities.js";
 import { scriptRunnersOf, shippedCatalogue } from "../../src/verified-bots/catalogue.js";
 import { createClaimMatcher, shippedClaimTokens } from "../../src/verified-bots/claims.js";

@@ -5,8 +5,13 @@
  */
 import fastify, { type FastifyRequest } from "fastify";
 import { Redis } from "ioredis";
-import type { IngestBatch } from "../../../src/contract/events.js";
-import { batchHeaders, headerFactsOf, type RequestFacts, requestFactsOf } from "../../../src/contract/header-facts.js";
+import type { IngestBatch } from "../../../src/contract/events/events.js";
+import {
+  batchHeaders,
+  headerFactsOf,
+  type RequestFacts,
+  requestFactsOf,
+} from "../../../src/contract/evidence/header-facts.js";
 import { detections } from "../../../src/detections/catalogue.js";
 import { bandOf } from "../../../src/verdict/bands.js";
 import { failOpenReason, verdictReason } from "../../../src/verdict/reason.js";

@@ -1,5 +1,5 @@
 /** The peer's rules: the ten that the bench gives verdictd's project (`bench/bed.ts`), written by hand as code. They match nobody. */
-import type { ScoredState } from "../../../src/contract/session.js";
+import type { ScoredState } from "../../../src/contract/sessions/session.js";
 
 export interface Rule {
   readonly name: string;

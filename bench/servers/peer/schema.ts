@@ -2,7 +2,7 @@
  * The peer's check of an ingest body: the types of the published OpenAPI document, in the dialect of JSON Schema that Fastify's Ajv compiles
  * (draft 7), so that both servers refuse the same bodies.
  */
-import { componentSchemas } from "../../../src/contract/openapi-schemas.js";
+import { componentSchemas } from "../../../src/contract/api/openapi-schemas.js";
 
 const name = "contract";
 const ofDocument = "#/components/schemas/";

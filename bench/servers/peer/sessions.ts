@@ -4,10 +4,10 @@
  */
 import { randomBytes } from "node:crypto";
 import type { Redis } from "ioredis";
-import type { IngestBatch, IngestEvent } from "../../../src/contract/events.js";
-import { Hash64, pushHash64 } from "../../../src/contract/hashes.js";
-import type { RequestFacts } from "../../../src/contract/header-facts.js";
-import { newScoredState, type ScoredState } from "../../../src/contract/session.js";
+import type { IngestBatch, IngestEvent } from "../../../src/contract/events/events.js";
+import type { RequestFacts } from "../../../src/contract/evidence/header-facts.js";
+import { newScoredState, type ScoredState } from "../../../src/contract/sessions/session.js";
+import { Hash64, pushHash64 } from "../../../src/contract/values/hashes.js";
 import { foldBatch } from "../../../src/engines/fold-batch.js";
 import { scoreSession } from "../../../src/engines/score-session.js";
 import {

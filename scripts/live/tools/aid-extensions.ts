@@ -7,6 +7,8 @@ interface Extension {
   readonly script: string;
   /** Into the page's own world, before its scripts. */
   readonly isEarly?: boolean;
+  /** Into every frame, the empty ones that a page makes among them. */
+  readonly isEverywhere?: boolean;
   /** Sent in place of the browser's own. */
   readonly userAgent?: string;
 }
@@ -47,6 +49,43 @@ addEventListener("keydown", (event) => {
 }, true);
 `;
 
+/**
+ * Small lies about the machine, the same in every frame, whose functions look as the browser's own to a page that asks for their text: what JShelter and
+ * other privacy extensions do against fingerprints.
+ */
+const farbler = `
+const texts = new WeakMap();
+const asText = Function.prototype.toString;
+const disguise = (name, lie, native) => (texts.set(lie, asText.call(native)), Object.defineProperty(lie, "name", { value: name }), lie);
+Function.prototype.toString = disguise("toString", { toString() { return texts.get(this) ?? asText.call(this); } }.toString, asText);
+function lieAbout(type, values) {
+  for (const [key, value] of Object.entries(values)) {
+    const native = Object.getOwnPropertyDescriptor(type.prototype, key);
+    if (!native) continue;
+    const { get } = Object.getOwnPropertyDescriptor({ get [key]() { native.get.call(this); return value; } }, key);
+    Object.defineProperty(type.prototype, key, { ...native, get: disguise("get " + key, get, native.get) });
+  }
+}
+lieAbout(Navigator, { hardwareConcurrency: 2, deviceMemory: 4 });
+for (const type of [WebGLRenderingContext, WebGL2RenderingContext]) {
+  const { getParameter } = type.prototype;
+  type.prototype.getParameter = disguise("getParameter", { getParameter(of) {
+    const value = getParameter.call(this, of);
+    return of === 0x9245 || of === 0x9246 ? "R" + String(value).length + "mWf2" : value;
+  } }.getParameter, getParameter);
+}
+const { toDataURL } = HTMLCanvasElement.prototype;
+HTMLCanvasElement.prototype.toDataURL = disguise("toDataURL", { toDataURL(...how) {
+  const context = this.getContext("2d");
+  if (context && this.width && this.height) {
+    const image = context.getImageData(0, 0, this.width, this.height);
+    for (let at = 0; at < image.data.length; at += 97) image.data[at] ^= 1;
+    context.putImageData(image, 0, 0);
+  }
+  return toDataURL.apply(this, how);
+} }.toDataURL, toDataURL);
+`;
+
 const claims = (userAgent: string): Extension => ({
   isEarly: true,
   userAgent,
@@ -56,6 +95,7 @@ const claims = (userAgent: string): Extension => ({
 export const extensions = {
   linkHints: { script: linkHints },
   filler: { script: filler },
+  farbler: { script: farbler, isEarly: true, isEverywhere: true },
   firefoxClaim: claims("Mozilla/5.0 (X11; Linux x86_64; rv:153.0) Gecko/20100101 Firefox/153.0"),
   telephoneClaim: claims(
     "Mozilla/5.0 (iPhone; CPU iPhone OS 18_2 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.2 Mobile/15E148 Safari/604.1",
@@ -76,12 +116,13 @@ export const extensionArgs = (folder: string) => [
 
 /** Writes the extension into a folder of its own. */
 export async function unpackExtension(name: ExtensionName): Promise<ScratchFolder> {
-  const { script, isEarly = false, userAgent }: Extension = extensions[name];
+  const { script, isEarly = false, isEverywhere = false, userAgent }: Extension = extensions[name];
   const folder = await scratchFolder();
   const content = {
     matches: ["http://127.0.0.1/*"],
     js: ["content.js"],
     ...(isEarly && { world: "MAIN", run_at: "document_start" }),
+    ...(isEverywhere && { all_frames: true, match_origin_as_fallback: true }),
   };
   const rules = [
     {

@@ -433,6 +433,7 @@ const aids: readonly Aid[] = [
   { who: "a proxy that strips Sec- headers", visit: throughProxy([]) },
   { who: "a proxy that strips Sec- headers and the language", visit: throughProxy(["accept-language"]) },
   { who: "a proxy that strips Sec- headers and the origin", visit: throughProxy(["origin", "referer"]) },
+  { who: "small lies against fingerprints, in every frame (extension)", visit: withExtension("farbler", asUsual) },
   { who: "Chromium that says it is Firefox (extension)", visit: withExtension("firefoxClaim", asUsual) },
   { who: "Chromium that says it is a telephone (extension)", visit: withExtension("telephoneClaim", asUsual) },
   { who: "a user script that hides webdriver (extension)", visit: withExtension("webdriverHider", asUsual) },

@@ -3,7 +3,7 @@
  * of a Chromium; all of them keep the session's token as the SDK would.
  */
 import { request } from "node:http";
-import type { IngestEvent } from "../../../src/contract/events.js";
+import type { IngestEvent } from "../../../src/contract/events/events.js";
 import { awaitOutput, startChild } from "../child-process.js";
 import { missingProgram, ordinaryUserAgent, programs } from "../chromium.js";
 import { type MadeUpPath, madeUpBatches } from "../made-up-events.js";

@@ -50,11 +50,20 @@ export function pageTop(place: PagePlace): number {
   return place.outerHeight - place.innerHeight;
 }
 
+/** A recording's clock: resolves when a step is due. Who is late goes on from there, or a busy machine would press and release at once. */
+function recordedClock(): (atMs: number) => Promise<void> {
+  let startedAt = performance.now();
+  return async (atMs) => {
+    await pause(startedAt + atMs - performance.now());
+    startedAt = Math.max(startedAt, performance.now() - atMs);
+  };
+}
+
 /** Plays a movement so that its press hits `target`, in pixels of the screen, at the recorded times. */
 export async function playMovement(hand: Hand, movement: Movement, target: { x: number; y: number }): Promise<void> {
-  const startedAt = performance.now();
+  const isDue = recordedClock();
   for (const step of movement) {
-    await pause(step.atMs - (performance.now() - startedAt));
+    await isDue(step.atMs);
     if (step.kind === "m") {
       const x = Math.min(screenSize.width - 1, Math.max(0, target.x + step.x));
       const y = Math.min(screenSize.height - 1, Math.max(0, target.y + step.y));
@@ -73,9 +82,9 @@ export async function playTyping(hand: Hand, keystrokes: readonly Keystroke[]): 
     releasedAt = pressedAt + keystroke.dwellMs;
     actions.push({ atMs: pressedAt, command: `keydown ${key}` }, { atMs: releasedAt, command: `keyup ${key}` });
   }
-  const startedAt = performance.now();
+  const isDue = recordedClock();
   for (const action of actions.sort((one, other) => one.atMs - other.atMs)) {
-    await pause(action.atMs - (performance.now() - startedAt));
+    await isDue(action.atMs);
     hand.say(action.command);
   }
 }
@@ -115,6 +124,10 @@ export interface WindowOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The person types the address once the browser is up: extensions that change requests stall the page that it starts with. */
   readonly isAddressTyped?: boolean;
+  /** What is in the profile before the browser starts. */
+  readonly prepare?: (folder: string) => Promise<void>;
+  /** Firefox's settings besides those that keep it quiet. */
+  readonly settings?: string;
   /** The screen before which the visitor sits, where it is not the browser's. */
   readonly seat?: Display;
 }
@@ -139,13 +152,13 @@ const firefoxSettings = [
 ].map((name) => `user_pref("${name}", ${name.startsWith("termsofuse")});\n`);
 
 /** Makes an empty folder a profile of Firefox; returns it. */
-export function firefoxProfile(folder: string): string {
-  writeFileSync(join(folder, "user.js"), firefoxSettings.join(""));
+export function firefoxProfile(folder: string, settings = ""): string {
+  writeFileSync(join(folder, "user.js"), firefoxSettings.join("") + settings);
   return folder;
 }
 
-function switchesOf(browser: "chromium" | "firefox", profile: string): string[] {
-  if (browser === "firefox") return ["--no-remote", "--profile", firefoxProfile(profile)];
+function switchesOf(browser: "chromium" | "firefox", profile: string, settings?: string): string[] {
+  if (browser === "firefox") return ["--no-remote", "--profile", firefoxProfile(profile, settings)];
   const size = `--window-size=${screenSize.width},${screenSize.height}`;
   return [...quietArgs, "--window-position=0,0", size, `--user-data-dir=${profile}`];
 }
@@ -154,13 +167,22 @@ function switchesOf(browser: "chromium" | "firefox", profile: string): string[] 
 export async function visitInWindow(
   { visit, display }: { readonly visit: WindowVisit; readonly display: Display | null },
   act: (hand: Hand, place: PagePlace) => Promise<void>,
-  { browser: program = "chromium", args = [], env = {}, isAddressTyped = false, seat }: WindowOptions = {},
+  {
+    browser: program = "chromium",
+    args = [],
+    env = {},
+    isAddressTyped = false,
+    seat,
+    prepare,
+    settings,
+  }: WindowOptions = {},
 ): Promise<void> {
   if (display === null) throw new Error("a real window needs a display");
   const profile = await scratchFolder();
+  await prepare?.(profile.path);
   const browser = startChild(
     programs[program],
-    [...switchesOf(program, profile.path), ...args, isAddressTyped ? "about:blank" : visit.url],
+    [...switchesOf(program, profile.path, settings), ...args, isAddressTyped ? "about:blank" : visit.url],
     {
       env: { ...process.env, DISPLAY: display.name, ...env },
     },

@@ -1,7 +1,7 @@
 /** `verdictd account create`, `account list` and `account set`. */
-import type { Account } from "../../contract/entities.js";
-import { defaultPlans } from "../../contract/plans.js";
-import { Accounts } from "../../control-plane/accounts.js";
+import type { Account } from "../../contract/configuration/entities.js";
+import { defaultPlans } from "../../contract/configuration/plans.js";
+import { Accounts } from "../../control-plane/accounts/accounts.js";
 import type { StoreCommand } from "../command.js";
 import { expectDone, idOf, oneOf, textOf } from "../given.js";
 import { columns, UsageFailure } from "../output.js";

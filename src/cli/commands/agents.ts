@@ -1,7 +1,7 @@
 /** `verdictd agents …`: the agents that sign their requests (Web Bot Auth) and their keys. */
-import { botCategories } from "../../contract/bot-categories.js";
-import type { SignedAgent } from "../../contract/signed-agents.js";
-import { type ListedAgent, SignedAgentStore } from "../../control-plane/signed-agent-store.js";
+import { botCategories } from "../../contract/bots/bot-categories.js";
+import type { SignedAgent } from "../../contract/bots/signed-agents.js";
+import { type ListedAgent, SignedAgentStore } from "../../control-plane/lists/signed-agent-store.js";
 import { limits } from "../../limits.js";
 import { type FetchOutcome, refreshAgents } from "../../signed-agents/agent-refresh.js";
 import { agentOrigin, checkAgent, checkAgentList, directoryPath, isAgentFault } from "../../signed-agents/agents.js";

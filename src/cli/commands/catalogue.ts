@@ -1,4 +1,5 @@
-/** What the commands of both bot catalogues share: what a listing and an import print. */
+/** What the commands of the lists of bots share: what a listing and an import print. */
+import type { Store } from "../../store/store.js";
 import type { StoreCommand } from "../command.js";
 import { columns } from "../output.js";
 
@@ -49,6 +50,27 @@ export function importCounts<Entry>(
   };
   const { version, entries } = after;
   return { version, count: entries.length, added: missing(after, before), removed: missing(before, after) };
+}
+
+/** What a reset does, in the help. */
+export const resetHelp =
+  "take the imported list out: the one that comes with verdictd is in force again, and follows its releases";
+
+/** `LIST reset` of a list whose entries are told apart by their cells. */
+export function resetCommand<Entry>(
+  list: string,
+  catalogues: (store: Store) => { reset(): Promise<{ before: Catalogue<Entry>; after: Catalogue<Entry> }> },
+  cellsOf: (entry: Entry) => readonly string[],
+): StoreCommand<ImportCounts> {
+  return {
+    name: `${list} reset`,
+    help: resetHelp,
+    onCluster: "same",
+    run: async (store) => {
+      const { before, after } = await catalogues(store).reset();
+      return importCounts(before, after, cellsOf);
+    },
+  };
 }
 
 /** The one argument of an import. */

@@ -1,6 +1,6 @@
 /** `verdictd changes`: the log of configuration changes, of every account and of the server. */
-import type { AuditValues } from "../../contract/audit.js";
-import { latestChanges } from "../../control-plane/audit.js";
+import type { AuditValues } from "../../contract/configuration/audit.js";
+import { latestChanges } from "../../control-plane/logs/audit.js";
 import { limits } from "../../limits.js";
 import type { StoreCommand } from "../command.js";
 import { idOf } from "../given.js";

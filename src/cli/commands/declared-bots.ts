@@ -1,13 +1,21 @@
-/** `verdictd declared-bots list` and `declared-bots import`: the bots that are known by what their user agent says. */
-import { isCatalogueFault } from "../../contract/catalogue-file.js";
-import type { DeclaredBotEntry } from "../../contract/declared-bots.js";
-import { DeclaredBotCatalogues } from "../../control-plane/declared-bot-catalogue.js";
+/** `verdictd declared-bots list`, `import` and `reset`: the bots that are known by what their user agent says. */
+import { isCatalogueFault } from "../../contract/bots/catalogue-file.js";
+import type { DeclaredBotEntry } from "../../contract/bots/declared-bots.js";
+import { DeclaredBotCatalogues } from "../../control-plane/lists/declared-bot-catalogue.js";
 import { checkDeclaredBots } from "../../declared-bots/catalogue.js";
 import type { StoreCommand } from "../command.js";
 import { textOf } from "../given.js";
 import { readJsonFile } from "../json-file.js";
 import { CommandFailure } from "../output.js";
-import { type ImportCounts, importCounts, importedFile, type Listing, listingLines, listingOf } from "./catalogue.js";
+import {
+  type ImportCounts,
+  importCounts,
+  importedFile,
+  type Listing,
+  listingLines,
+  listingOf,
+  resetCommand,
+} from "./catalogue.js";
 
 const cellsOf = ({ name, operator, category, token }: DeclaredBotEntry): string[] => [name, operator, category, token];
 
@@ -37,5 +45,7 @@ const importFile: StoreCommand<ImportCounts> = {
   },
 };
 
-/** List and import. An import replaces the whole list. */
-export const declaredBotCommands: readonly StoreCommand[] = [list, importFile];
+const reset = resetCommand("declared-bots", (store) => new DeclaredBotCatalogues(store), cellsOf);
+
+/** List, import and the way back to the shipped list. An import replaces the whole list. */
+export const declaredBotCommands: readonly StoreCommand[] = [list, importFile, reset];

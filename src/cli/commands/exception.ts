@@ -1,10 +1,10 @@
 /** `verdictd exception list`, `create` and `remove`: whom a project lets through until when. */
-import type { Project } from "../../contract/entities.js";
-import type { ExceptionBody, ExceptionRow } from "../../contract/exceptions.js";
-import { checkException } from "../../contract/validators.js";
-import { Exceptions, exceptionRow } from "../../control-plane/exceptions.js";
-import { readException } from "../../control-plane/new-exception.js";
-import { findSession } from "../../control-plane/stored-session.js";
+import type { Project } from "../../contract/configuration/entities.js";
+import type { ExceptionBody, ExceptionRow } from "../../contract/configuration/exceptions.js";
+import { checkBody } from "../../contract/validators.js";
+import { Exceptions, exceptionRow } from "../../control-plane/exceptions/exceptions.js";
+import { readException } from "../../control-plane/exceptions/new-exception.js";
+import { findSession } from "../../control-plane/sessions/stored-session.js";
 import type { Store } from "../../store/store.js";
 import type { StoreCommand } from "../command.js";
 import type { Given } from "../flag.js";
@@ -64,7 +64,7 @@ const create: StoreCommand<ExceptionRow> = {
   ],
   run: async (store, given) => {
     const found = projectOf(store, given);
-    const checked = checkException(bodyOf(given));
+    const checked = checkBody("ExceptionBody", bodyOf(given));
     if (!("value" in checked)) throw new UsageFailure(`${checked.path} ${checked.fault}`);
     const asked = expectDone(readException(checked.value, Date.now()));
     if (asked.kind === "session_token" && (await findSession(store, asked.value, found.id)) === null) {

@@ -1,8 +1,8 @@
 /** `verdictd init`: the first account, owner, project and token of an empty store. */
 
-import { Accounts } from "../../control-plane/accounts.js";
-import { createFirstAccount } from "../../control-plane/first-account.js";
-import { Projects } from "../../control-plane/projects.js";
+import { Accounts } from "../../control-plane/accounts/accounts.js";
+import { createFirstAccount } from "../../control-plane/accounts/first-account.js";
+import { Projects } from "../../control-plane/accounts/projects.js";
 import type { StoreCommand } from "../command.js";
 import type { Given } from "../flag.js";
 import { expectDone } from "../given.js";

@@ -1,6 +1,6 @@
 /** `verdictd ip-list import`, `list` and `remove`: the operator's own lists of addresses, for the rule field `ip_lists`. */
 import { statSync } from "node:fs";
-import { type IpListSummary, IpLists } from "../../control-plane/ip-lists.js";
+import { type IpListSummary, IpLists } from "../../control-plane/lists/ip-lists.js";
 import { limits } from "../../limits.js";
 import { isIpListFault, parseIpList } from "../../network/ip-list-file.js";
 import type { StoreCommand } from "../command.js";

@@ -1,6 +1,6 @@
 /** `verdictd member list`, `member set` and `member remove`: who belongs to an account, and as what. */
-import { type Membership, roles } from "../../contract/entities.js";
-import { Accounts } from "../../control-plane/accounts.js";
+import { type Membership, roles } from "../../contract/configuration/entities.js";
+import { Accounts } from "../../control-plane/accounts/accounts.js";
 import type { StoreCommand } from "../command.js";
 import { expectDone, idOf, oneOf } from "../given.js";
 import { columns } from "../output.js";

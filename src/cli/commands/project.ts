@@ -1,6 +1,6 @@
 /** `verdictd project create`, `project list`, `project enable-scoring`, and the rotation of a project's keys. */
 
-import { Projects } from "../../control-plane/projects.js";
+import { Projects } from "../../control-plane/accounts/projects.js";
 import { limits } from "../../limits.js";
 import type { StoreCommand } from "../command.js";
 import type { Given } from "../flag.js";

@@ -1,11 +1,11 @@
 /** `verdictd rules export` and `rules apply`: a project's rules as a YAML file, diffable, applied without needless change. */
 
 import { parseYaml, yamlText } from "../../config/yaml-file.js";
-import type { RulesFile } from "../../contract/rules-file.js";
+import type { RulesFile } from "../../contract/configuration/rules-file.js";
 import { checkRulesFile } from "../../contract/validators.js";
-import { changeLines, type RuleChange } from "../../control-plane/rule-changes.js";
-import { Rules } from "../../control-plane/rules.js";
-import { applyRules, exportRules } from "../../control-plane/rules-file.js";
+import { changeLines, type RuleChange } from "../../control-plane/rules/rule-changes.js";
+import { Rules } from "../../control-plane/rules/rules.js";
+import { applyRules, exportRules } from "../../control-plane/rules/rules-file.js";
 import { compileRule } from "../../rules/compile-rule.js";
 import { isRuleFault } from "../../rules/fault.js";
 import { unavailableFields } from "../../rules/fields.js";

@@ -1,9 +1,9 @@
 /** `verdictd session show` and `session delete`: what is stored about one visitor, for those who are asked for it or to forget it. */
 
-import { wellFormedToken } from "../../contract/session-token.js";
-import { blockRow } from "../../control-plane/block-row.js";
-import { eraseSession } from "../../control-plane/erase-session.js";
-import { readStoredSession, type StoredSession } from "../../control-plane/stored-session.js";
+import { wellFormedToken } from "../../contract/sessions/session-token.js";
+import { eraseSession } from "../../control-plane/erasure/erase-session.js";
+import { blockRow } from "../../control-plane/logs/block-row.js";
+import { readStoredSession, type StoredSession } from "../../control-plane/sessions/stored-session.js";
 import type { StoreCommand } from "../command.js";
 import type { Given } from "../flag.js";
 import { textOf } from "../given.js";

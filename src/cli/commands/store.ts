@@ -4,8 +4,8 @@ import { resolve } from "node:path";
 import { checkRows } from "../../cluster-store/check/cluster-check.js";
 import { lookAtCluster, unfit } from "../../cluster-store/open-cluster.js";
 import { rewriteSessions } from "../../cluster-store/sessions/rewrite-sessions.js";
-import { rescored, rescoreSessions } from "../../control-plane/rescore.js";
-import { storeStatistics } from "../../control-plane/store-statistics.js";
+import { rescored, rescoreSessions } from "../../control-plane/upkeep/rescore.js";
+import { storeStatistics } from "../../control-plane/upkeep/store-statistics.js";
 import { printableLine } from "../../runtime/printable.js";
 import { backupConfiguration, backupStore } from "../../store/backup.js";
 import type { IntegrityFault, IntegrityReport } from "../../store/integrity.js";
@@ -35,7 +35,7 @@ const backup: StoreCommand = {
 };
 
 /** Not loaded by other commands: it needs the list of public suffixes, which would take a server a tenth of its start. */
-const storeCheck = () => import("../../control-plane/store-check.js");
+const storeCheck = () => import("../../control-plane/upkeep/store-check.js");
 
 interface CheckReport {
   readonly ok: boolean;

@@ -1,7 +1,7 @@
 /** `verdictd tail`: the verdicts that running servers answer, as they answer them, until it is interrupted. */
 
-import type { LiveVerdict } from "../../contract/live-verdict.js";
-import { actions, bands } from "../../contract/verdict.js";
+import type { LiveVerdict } from "../../contract/verdicts/live-verdict.js";
+import { actions, bands } from "../../contract/verdicts/verdict.js";
 import { limits } from "../../limits.js";
 import { type FollowState, followVerdicts } from "../../live/follow.js";
 import { printableLine } from "../../runtime/printable.js";

@@ -1,5 +1,5 @@
 /** `verdictd token create`, `token list` and `token revoke`: account API tokens. */
-import { Accounts } from "../../control-plane/accounts.js";
+import { Accounts } from "../../control-plane/accounts/accounts.js";
 import type { StoreCommand } from "../command.js";
 import { expectDone, idOf } from "../given.js";
 import { columns } from "../output.js";

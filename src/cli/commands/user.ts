@@ -1,5 +1,5 @@
 /** `verdictd user create`. */
-import { Accounts } from "../../control-plane/accounts.js";
+import { Accounts } from "../../control-plane/accounts/accounts.js";
 import type { StoreCommand } from "../command.js";
 import { expectDone, textOf } from "../given.js";
 

@@ -1,13 +1,21 @@
-/** `verdictd verified-bots list` and `verified-bots import`: the catalogue of bots that are allowed by who they are. */
-import { isCatalogueFault } from "../../contract/catalogue-file.js";
-import type { VerifiedBotCatalogue, VerifiedBotEntry } from "../../contract/verified-bots.js";
-import { VerifiedBotCatalogues } from "../../control-plane/verified-bot-catalogue.js";
+/** `verdictd verified-bots list`, `import` and `reset`: the catalogue of bots that are allowed by who they are. */
+import { isCatalogueFault } from "../../contract/bots/catalogue-file.js";
+import type { VerifiedBotCatalogue, VerifiedBotEntry } from "../../contract/bots/verified-bots.js";
+import { VerifiedBotCatalogues } from "../../control-plane/lists/verified-bot-catalogue.js";
 import { scriptRunnersOf } from "../../verified-bots/catalogue.js";
 import type { StoreCommand } from "../command.js";
 import { textOf } from "../given.js";
 import { readJsonFile } from "../json-file.js";
 import { CommandFailure } from "../output.js";
-import { type ImportCounts, importCounts, importedFile, type Listing, listingLines, listingOf } from "./catalogue.js";
+import {
+  type ImportCounts,
+  importCounts,
+  importedFile,
+  type Listing,
+  listingLines,
+  listingOf,
+  resetCommand,
+} from "./catalogue.js";
 
 interface VerifiedListing extends Listing<VerifiedBotEntry> {
   /** Operators that are listed, and not verified: see `script_runners` of a catalogue. */
@@ -55,6 +63,8 @@ const importFile: StoreCommand<ImportCounts> = {
   },
 };
 
+const reset = resetCommand("verified-bots", (store) => new VerifiedBotCatalogues(store), cellsOf);
+
 /** The checked catalogue of a file; throws a `CommandFailure` that names the first bad entry. */
 async function readCatalogue(path: string): Promise<VerifiedBotCatalogue> {
   // Not loaded by other commands, as in `store.ts`.
@@ -64,5 +74,5 @@ async function readCatalogue(path: string): Promise<VerifiedBotCatalogue> {
   return checked;
 }
 
-/** List and import; `--merge` adds to the catalogue that is in force instead of replacing it. */
-export const verifiedBotCommands: readonly StoreCommand[] = [list, importFile];
+/** List, import and the way back to the shipped catalogue; `--merge` adds to the catalogue that is in force instead of replacing it. */
+export const verifiedBotCommands: readonly StoreCommand[] = [list, importFile, reset];

@@ -4,7 +4,7 @@
  */
 import { ClusterError } from "../../cluster/cluster-error.js";
 import type { KeyedCommand, Outcome } from "../../cluster/operation.js";
-import { tokenBytes } from "../../contract/session-token.js";
+import { tokenBytes } from "../../contract/sessions/session-token.js";
 import { limits } from "../../limits.js";
 import type { IntegrityFault, IntegrityReport, Progress } from "../../store/integrity.js";
 import { configurationOf } from "../../store/mirrored-tables.js";

@@ -7,7 +7,7 @@ import type { ClusterClient } from "../../cluster/cluster-client.js";
 import { ClusterError } from "../../cluster/cluster-error.js";
 import type { KeyedCommand, Outcome } from "../../cluster/operation.js";
 import { keySlot } from "../../cluster/slots.js";
-import { hourMs } from "../../contract/durations.js";
+import { hourMs } from "../../contract/values/durations.js";
 import { limits } from "../../limits.js";
 import { partCount, trafficRow, usageRow } from "../keys.js";
 import type { ClusterPathReuseIndex } from "./cluster-path-reuse-index.js";

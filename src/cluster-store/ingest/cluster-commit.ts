@@ -4,10 +4,8 @@
  * fetched. Batches of a slow shard don't delay the others: they are postponed.
  */
 import { LRUCache } from "lru-cache";
-import { scriptCommand } from "../../cluster/cluster-client.js";
 import { ClusterError } from "../../cluster/cluster-error.js";
 import type { Outcome } from "../../cluster/operation.js";
-import { keySlot } from "../../cluster/slots.js";
 import { Refusal, refuse } from "../../errors.js";
 import type { UnreadBatch } from "../../ingest/batch-reads.js";
 import {
@@ -21,26 +19,25 @@ import {
 } from "../../ingest/commit-batches.js";
 import type { IngestRequest } from "../../ingest/frame.js";
 import { limits } from "../../limits.js";
-import { tokenAt } from "../../store/keys.js";
-import { seenIdsRow, sessionRow, shardOfSession, shardSlots, writtenRow } from "../keys.js";
-import { claimIdempotencyKey, confirmAbsent } from "../scripts.js";
+import { deadlineWithin } from "../deadline.js";
+import { shardOfSession, shardSlots } from "../keys.js";
 import type { CountSender } from "./batch-counts.js";
 import type { ClusterPathReuseIndex } from "./cluster-path-reuse-index.js";
 import {
   type BatchCounts,
   ClusterUnitOfWork,
   type FetchedRows,
+  forgetRows,
   type NeededRow,
   nameOfKey,
   type ReadSession,
-  type SavedSession,
 } from "./cluster-unit-of-work.js";
+import { claimKeys, confirmAbsences } from "./new-sessions.js";
 import { needsOf, spilledIdsNeeds } from "./prefetch.js";
 import type { ClusterCounts } from "./recent-counts.js";
 import {
   allFinished,
   type MasterWrite,
-  notAcknowledged,
   refusedBy,
   type SessionFate,
   SessionWriter,
@@ -234,7 +231,7 @@ export class ClusterCommit {
     }
     unfinished.delete("");
     const silent = new Set(postponed === null ? nobody : this.#silentSessions(unit, postponed));
-    const unconfirmed = await this.#confirmAbsences(group, unit, sessions);
+    const unconfirmed = await confirmAbsences(this.#options, group, unit, sessions, postponed === null);
     // Batches of a shard that does not confirm soon run again, and delay no others.
     if (postponed !== null) for (const [name, fate] of unconfirmed) if (fate instanceof Refusal) silent.add(name);
     for (const name of silent) unfinished.add(name);
@@ -245,7 +242,7 @@ export class ClusterCommit {
       if (read !== undefined && !unit.saved.has(session) && !unfinished.has(session)) unchanged.set(session, read);
     }
     const claims = saved.filter(({ name, claim }) => claim !== undefined && !unconfirmed.has(name));
-    const unclaimed = claims.length === 0 ? noFates : await this.#claimKeys(claims, group);
+    const unclaimed = await claimKeys(this.#options, claims, group.endMs);
     const settled = new Map([...unconfirmed, ...unclaimed]);
     const writable = settled.size === 0 ? saved : saved.filter(({ name }) => !settled.has(name));
     const { fates, writes } = this.#writer.write(writable, unchanged, group.endMs, settled);
@@ -278,77 +275,10 @@ export class ClusterCommit {
       }
     }
     this.#countFired(result.dirty, fates);
-    for (const session of saved) if (isPart || fates.get(session.name) === "conflict") forget(rows, session);
-    for (const [name, { key }] of unchanged) if (fates.get(name) === "conflict") forget(rows, { key });
+    for (const session of saved) if (isPart || fates.get(session.name) === "conflict") forgetRows(rows, session);
+    for (const [name, { key }] of unchanged) if (fates.get(name) === "conflict") forgetRows(rows, { key });
     await this.#fetchRows(group, unit.missing);
     return again;
-  }
-
-  /**
-   * Asks whether the sessions that batches named still don't exist, before others are made instead. A master that was cut off from the others answers reads
-   * until it knows that it was replaced, and lacks the sessions of its successor. Returns the fates of sessions (by `nameOfKey`) that can't be made.
-   */
-  async #confirmAbsences(
-    { rows, endMs, postponed }: Group,
-    { absent, saved }: ClusterUnitOfWork,
-    sessions: readonly string[],
-  ): Promise<ReadonlyMap<string, SessionFate>> {
-    const asked: { readonly key: Buffer; readonly instead: string }[] = [];
-    for (const [position, keys] of absent) {
-      const instead = sessions[position]!;
-      // A session that is made under its own token is written only where none is.
-      if (saved.get(instead)?.isNew === true)
-        for (const key of keys) if (nameOfKey(key) !== instead) asked.push({ key, instead });
-    }
-    if (asked.length === 0) return noFates;
-    const { client, acks, onFailure, onUnacknowledged } = this.#options;
-    const mostMs = postponed === null ? limits.clusterAckMs : limits.clusterImpatientMs;
-    const deadlineMs = Math.max(1, Math.min(mostMs, endMs - performance.now()));
-    const commands = asked.map(({ key }) => {
-      const slot = shardSlots[shardOfSession(key)]!;
-      return scriptCommand(confirmAbsent, [sessionRow(key), writtenRow(slot)], [limits.clusterPatienceMs], slot);
-    });
-    const options = { acks, ackMs: deadlineMs, deadlineMs, isIdempotent: true };
-    const { outcomes, missing } = await client.writeGroup(commands, options);
-    const fates = new Map<string, SessionFate>();
-    for (const [index, { key, instead }] of asked.entries()) {
-      const outcome = outcomes[index]!;
-      const fault = missing(index);
-      if (outcome instanceof ClusterError) {
-        onFailure(outcome);
-        fates.set(instead, refusedBy(outcome));
-      } else if (outcome !== 1) {
-        // The next run reads it, and whatever named it, anew.
-        forget(rows, { key });
-        fates.set(instead, "conflict");
-      } else if (fault !== null) {
-        onUnacknowledged(fault);
-        fates.set(instead, notAcknowledged);
-      }
-    }
-    return fates;
-  }
-
-  /**
-   * Names these sessions in the rows of their `Idempotency-Key`, which lie in other shards. A row that stays without its session does no harm: its token
-   * was issued, and a retry makes the session under it. Returns the fates of those that could not be named.
-   */
-  async #claimKeys(sessions: readonly SavedSession[], { endMs }: Group): Promise<ReadonlyMap<string, SessionFate>> {
-    const deadlineMs = Math.max(1, Math.min(limits.clusterImpatientMs, endMs - performance.now()));
-    const commands = sessions.map(({ key, claim }) => {
-      const args = [key.subarray(tokenAt), claim!.replaced, limits.idempotencyKeptMs];
-      return scriptCommand(claimIdempotencyKey, [claim!.key], args, keySlot(claim!.key));
-    });
-    const outcomes = await this.#options.client.pipeline(commands, { deadlineMs, isIdempotent: true });
-    const fates = new Map<string, SessionFate>();
-    for (const [index, outcome] of outcomes.entries()) {
-      const { name } = sessions[index]!;
-      if (outcome instanceof ClusterError) {
-        this.#options.onFailure(outcome);
-        fates.set(name, refusedBy(outcome));
-      } else if (outcome !== 1) fates.set(name, "conflict");
-    }
-    return fates;
   }
 
   /** Sets the outcome of a batch by the fate of its session, unless that is a conflict. Returns whether the batch is taken. */
@@ -492,7 +422,7 @@ export class ClusterCommit {
   ): Promise<readonly Outcome[]> {
     if (needed.length === 0) return [];
     const mostMs = isImpatient ? limits.clusterImpatientMs : limits.clusterWriteMs / 2;
-    const deadlineMs = Math.max(1, Math.min(mostMs, endMs - performance.now()));
+    const deadlineMs = deadlineWithin(mostMs, endMs);
     const commands = needed.map(([, { key, also, slot }]) => ({
       command: also === undefined ? ["GET", key] : ["MGET", key, also],
       slot,
@@ -505,7 +435,6 @@ export class ClusterCommit {
 }
 
 const nobody: ReadonlySet<string> = new Set();
-const noFates: ReadonlyMap<string, SessionFate> = new Map();
 
 /** Returns the batch in memory of its own, because the group's memory is given away with the first answers. */
 function copyOf({ index, request }: Pending): Pending {
@@ -516,15 +445,4 @@ function setRow(rows: FetchedRows, [name, { also }]: [string, NeededRow], outcom
   const [value, other] = Array.isArray(outcome) ? outcome : [outcome];
   rows.set(name, value instanceof Buffer ? value : null);
   if (also !== undefined) rows.set(also, other instanceof Buffer ? other : null);
-}
-
-/** Forgets the fetched rows of a session, and of the key that it was minted for, to fetch them again. */
-function forget(
-  rows: FetchedRows,
-  { key, idempotency, claim }: Pick<SavedSession, "key"> & Partial<SavedSession>,
-): void {
-  rows.delete(nameOfKey(key));
-  for (const generation of [0, 1] as const) rows.delete(seenIdsRow(key, generation).toString("latin1"));
-  const named = idempotency ?? claim;
-  if (named !== undefined) rows.delete(named.key.toString("latin1"));
 }

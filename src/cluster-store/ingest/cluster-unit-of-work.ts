@@ -363,3 +363,14 @@ export function newVersion(): Buffer {
   versionsUsed += versionBytes;
   return version;
 }
+
+/** Forgets the fetched rows of a session, and of the key that it was minted for, to fetch them again. */
+export function forgetRows(
+  rows: FetchedRows,
+  { key, idempotency, claim }: Pick<SavedSession, "key"> & Partial<SavedSession>,
+): void {
+  rows.delete(nameOfKey(key));
+  for (const generation of [0, 1] as const) rows.delete(seenIdsRow(key, generation).toString("latin1"));
+  const named = idempotency ?? claim;
+  if (named !== undefined) rows.delete(named.key.toString("latin1"));
+}

@@ -5,9 +5,9 @@
 import { randomUUID } from "node:crypto";
 import { scriptCommand } from "../../cluster/cluster-client.js";
 import type { RespReply } from "../../cluster/resp-parser.js";
+import { StoreError } from "../../store/failures.js";
 import { changeMigrationMark, type MigrationMark, migrationMark } from "../../store/migration-mark.js";
 import type { Store } from "../../store/store.js";
-import { StoreError } from "../../store/store-error.js";
 import type { BulkClient } from "../bulk-client.js";
 import { ConfigTruth } from "../config/config-truth.js";
 import { configKeys, configSlot } from "../keys.js";

@@ -3,9 +3,9 @@
  * finds a server that runs already. Before the cluster is opened, the number of the store's last commit shows whether anything was written meanwhile.
  */
 
+import { StoreError } from "../../store/failures.js";
 import { changeMigrationMark, type MigrationMark, migrationMark } from "../../store/migration-mark.js";
 import type { Store } from "../../store/store.js";
-import { StoreError } from "../../store/store-error.js";
 
 /** One per run with `--final`. Call its methods in the order in which they are listed. */
 export class FinalStep {

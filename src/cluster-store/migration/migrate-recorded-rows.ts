@@ -2,7 +2,7 @@
 import { scriptCommand } from "../../cluster/cluster-client.js";
 import type { RespReply } from "../../cluster/resp-parser.js";
 import { keySlot } from "../../cluster/slots.js";
-import type { Block } from "../../contract/entities.js";
+import type { Block } from "../../contract/configuration/entities.js";
 import { limits } from "../../limits.js";
 import { auditLogNumbers, sessionRange, tokenAt } from "../../store/keys.js";
 import { lastId, type Store } from "../../store/store.js";

@@ -7,10 +7,10 @@ import { type ClusterClient, scriptCommand } from "../../cluster/cluster-client.
 import { ClusterError } from "../../cluster/cluster-error.js";
 import { limits } from "../../limits.js";
 import type { ConfigRow } from "../../store/config-rows.js";
+import { StoreError } from "../../store/failures.js";
 import type { MigrationMark } from "../../store/migration-mark.js";
 import { configurationOf } from "../../store/mirrored-tables.js";
 import type { Store } from "../../store/store.js";
-import { StoreError } from "../../store/store-error.js";
 import { rowsOf } from "../../store/store-size.js";
 import { BulkClient } from "../bulk-client.js";
 import { ConfigTruth } from "../config/config-truth.js";

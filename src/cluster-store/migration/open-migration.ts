@@ -3,10 +3,10 @@
 import { ClusterClient } from "../../cluster/cluster-client.js";
 import { ClusterError } from "../../cluster/cluster-error.js";
 import { describeStoreUrl } from "../../cluster/store-url.js";
-import { dayMs } from "../../contract/durations.js";
+import { dayMs } from "../../contract/values/durations.js";
+import { StoreError } from "../../store/failures.js";
 import type { MigrationMark } from "../../store/migration-mark.js";
 import type { Store } from "../../store/store.js";
-import { StoreError } from "../../store/store-error.js";
 import { ConfigTruth } from "../config/config-truth.js";
 import { faultLine } from "../fault-line.js";
 import { type ClusterChoice, fitCluster, type ReachedCluster, storeUrlOf } from "../open-cluster.js";

@@ -4,7 +4,7 @@ import type { ClusterClient } from "../../cluster/cluster-client.js";
 import { ClusterError } from "../../cluster/cluster-error.js";
 import type { RespReply } from "../../cluster/resp-parser.js";
 import { keySlot } from "../../cluster/slots.js";
-import type { Traffic } from "../../contract/entities.js";
+import type { Traffic } from "../../contract/configuration/entities.js";
 import { limits } from "../../limits.js";
 import { type HourlyCounts, type HourOfTraffic, HoursLeftError } from "../../store/hourly-counts.js";
 import { hourOf } from "../../store/keys.js";

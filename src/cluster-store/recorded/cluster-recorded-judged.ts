@@ -1,8 +1,8 @@
 /** What was judged, in a cluster: an hour of a project and kind is a hash with a field for each writer, so that a write can be repeated. */
 import type { ClusterClient } from "../../cluster/cluster-client.js";
 import type { KeyedCommand } from "../../cluster/operation.js";
-import { hourMs } from "../../contract/durations.js";
-import type { JudgedKind } from "../../contract/traffic.js";
+import type { JudgedKind } from "../../contract/traffic/traffic.js";
+import { hourMs } from "../../contract/values/durations.js";
 import { type JudgedRow, judgedKeptMs, type RecordedJudged, type StoredJudgedRow } from "../../store/judged-rows.js";
 import { hourOf } from "../../store/keys.js";
 import { askAll, onKey } from "../cluster-asking.js";

@@ -2,10 +2,10 @@
 import type { ClusterClient } from "../../cluster/cluster-client.js";
 import type { KeyedCommand } from "../../cluster/operation.js";
 import type { RespReply } from "../../cluster/resp-parser.js";
-import type { AuditEntry } from "../../contract/audit.js";
-import type { SessionMark } from "../../contract/marks.js";
-import { decodeSessionToken } from "../../contract/session-token.js";
-import type { Timeline } from "../../contract/timeline.js";
+import type { AuditEntry } from "../../contract/configuration/audit.js";
+import type { SessionMark } from "../../contract/sessions/marks.js";
+import { decodeSessionToken } from "../../contract/sessions/session-token.js";
+import type { Timeline } from "../../contract/sessions/timeline.js";
 import { storedRecordMismatch } from "../../contract/validators.js";
 import { limits } from "../../limits.js";
 import { sessionKey, tokenAt } from "../../store/keys.js";

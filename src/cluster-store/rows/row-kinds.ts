@@ -5,7 +5,7 @@
 
 import type { RespReply } from "../../cluster/resp-parser.js";
 import { keySlot } from "../../cluster/slots.js";
-import { tokenBytes } from "../../contract/session-token.js";
+import { tokenBytes } from "../../contract/sessions/session-token.js";
 import { accountOfLog, sessionKeyBytes } from "../../store/keys.js";
 import { decodeSession } from "../../store/session-record.js";
 import { type BesideTable, type ClusterTable, tables } from "../../store/tables.js";

@@ -73,6 +73,11 @@ export class ClusterSessionRows implements SessionRows {
     return this.#held.get(key.toString("latin1"))?.value?.subarray(versionBytes);
   }
 
+  /** `load` has asked the cluster. */
+  later(): null {
+    return null;
+  }
+
   isUnanswered(key: Buffer): boolean {
     return this.#held.get(key.toString("latin1"))?.atMs === unansweredMs;
   }

@@ -5,7 +5,7 @@ import { ClusterError } from "../../cluster/cluster-error.js";
 import type { KeyedCommand } from "../../cluster/operation.js";
 import type { RespReply } from "../../cluster/resp-parser.js";
 import { keySlot } from "../../cluster/slots.js";
-import { encodeSessionToken, mintedAtMs } from "../../contract/session-token.js";
+import { encodeSessionToken, mintedAtMs } from "../../contract/sessions/session-token.js";
 import { limits } from "../../limits.js";
 import { erasedTokenHash, erasedTokenValue } from "../../store/erased-token.js";
 import { idempotencyKey, noIdempotencyKey, type SessionKeys } from "../../store/keys.js";

@@ -1,22 +1,12 @@
 /** Alerts: when somebody is told, and the channels by which. A new alert is tried on what is stored as it is written. */
 import { useState } from "preact/hooks";
-import type { AlertAnswer, AlertSubject, AlertTestAnswer, AlertWhen } from "../../contract/alerts.js";
+import type { AlertAnswer, AlertSubject, AlertTestAnswer, AlertWhen } from "../../contract/incidents/alerts.js";
 import { useAccess } from "../access.js";
 import { type ExpressionFault, useAsked } from "../draft-backtest.js";
+import { Amount, ChoiceField, choicesOf, NameField } from "../fields.js";
 import { hashOf } from "../location.js";
 import type { AddressedPageProperties, ProjectPageProperties } from "../page-properties.js";
-import {
-  Amount,
-  Card,
-  Confirmation,
-  Fault,
-  FreshnessLine,
-  Loaded,
-  NameField,
-  PageTitle,
-  Table,
-  Time,
-} from "../parts.js";
+import { Card, Confirmation, Fault, FreshnessLine, Loaded, PageTitle, RowButton, Table, Time } from "../parts.js";
 import { type Resource, useResource, useTask } from "../resource.js";
 import { count, plural } from "../words.js";
 import { ChannelsCard, channelName, type ShownChannels } from "./channels.js";
@@ -68,8 +58,12 @@ function AlertList(
   const change = (work: () => Promise<unknown>) =>
     task.run(async () => {
       await work();
-      setRemoving(null);
       await reload();
+    });
+  const remove = (id: number) =>
+    change(async () => {
+      await api.removeAlert(project, id);
+      setRemoving(null);
     });
   const nameOf = (id: number) => {
     const channel = channels.value?.find((each) => each.id === id);
@@ -104,9 +98,9 @@ function AlertList(
           />
           Active
         </label>
-        <button type="button" class="quiet" aria-label={`Delete ${row.name}`} onClick={() => setRemoving(row)}>
+        <RowButton label={`Delete ${row.name}`} onPress={() => setRemoving(row)}>
           Delete
-        </button>
+        </RowButton>
       </span>
     ),
   };
@@ -127,7 +121,7 @@ function AlertList(
           yes="Delete"
           isBusy={task.isRunning}
           fault={task.fault}
-          onYes={() => void change(() => api.removeAlert(project, removing.id))}
+          onYes={() => void remove(removing.id)}
           onNo={() => setRemoving(null)}
         >
           <p>
@@ -164,13 +158,17 @@ function NewAlert(
   },
 ) {
   const { api, project, channels, onMade } = properties;
-  const [name, setName] = useState("");
+  /** Null: as it is proposed. */
+  const [typed, setTyped] = useState<string | null>(null);
   const [kind, setKind] = useState<"incident" | "count">(properties.expression === null ? "incident" : "count");
   const [expression, setExpression] = useState(properties.expression ?? "");
   const [atLeast, setAtLeast] = useState(100);
   const [minutes, setMinutes] = useState(5);
   const [subject, setSubject] = useState<AlertSubject>("all");
-  const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
+  /** Null: the only channel there is. */
+  const [ticked, setTicked] = useState<ReadonlySet<number> | null>(null);
+  const chosen = ticked ?? new Set(channels.length === 1 ? [channels[0]!.id] : []);
+  const name = typed ?? (kind === "incident" ? "An incident begins" : expression.trim().slice(0, nameMax));
   const [said, setSaid] = useState("");
   const [tried, setTried] = useState<AlertTestAnswer | ExpressionFault | "waiting" | null>(null);
   const task = useTask();
@@ -188,7 +186,7 @@ function NewAlert(
   const toggle = (id: number) => {
     const next = new Set(chosen);
     if (!next.delete(id)) next.add(id);
-    setChosen(next);
+    setTicked(next);
   };
   const submit = (event: Event) => {
     event.preventDefault();
@@ -196,13 +194,13 @@ function NewAlert(
       await api.createAlert(project, { name: name.trim(), when, channel_ids: [...chosen] });
       await onMade();
       setSaid(`${name.trim()} is active.`);
-      setName("");
+      setTyped(null);
     });
   };
   return (
     <Card title="Create an alert">
       <form onSubmit={submit}>
-        <NameField value={name} onChange={setName} />
+        <NameField value={name} onChange={setTyped} />
         <fieldset>
           <legend>When</legend>
           <label class="check">
@@ -228,16 +226,7 @@ function NewAlert(
             />
             <div class="tools">
               <Amount label="At least" value={atLeast} max={1e9} onChange={setAtLeast} />
-              <label>
-                <span>Of</span>
-                <select value={subject} onChange={(event) => setSubject(event.currentTarget.value as AlertSubject)}>
-                  {(Object.keys(subjectWords) as AlertSubject[]).map((each) => (
-                    <option key={each} value={each}>
-                      {subjectWords[each]}
-                    </option>
-                  ))}
-                </select>
-              </label>
+              <ChoiceField label="Of" value={subject} options={choicesOf(subjectWords)} onChange={setSubject} />
               <Amount label="In so many minutes" value={minutes} max={1440} onChange={setMinutes} />
             </div>
           </>
@@ -266,6 +255,9 @@ function NewAlert(
     </Card>
   );
 }
+
+/** Characters of a proposed name at most. */
+const nameMax = 80;
 
 const weekAgo = (): string => new Date(Date.now() - 7 * 86_400_000).toISOString();
 

@@ -1,6 +1,6 @@
 /** What a draft rule would have done to the sessions of the last day, and what stored sessions can't tell of it. */
 import type { ComponentChildren } from "preact";
-import type { Action } from "../../contract/verdict.js";
+import type { Action } from "../../contract/verdicts/verdict.js";
 import type { DraftBacktest } from "../draft-backtest.js";
 import { equalTo, judgedFieldsOf, withCondition } from "../expression.js";
 import { hashOf } from "../location.js";
@@ -49,7 +49,7 @@ export function Backtest(properties: {
       )}
       <Effect of={effect} requests={requests.effect} names={names} />
       <Gaps missing={unavailable_fields} asksForSession={asks} />
-      <JudgedFields names={judgedFieldsOf(expression)} />
+      {requests.evaluated === 0 && <JudgedFields names={judgedFieldsOf(expression)} />}
       {matched > 0 && (
         <>
           <div class="counts">

@@ -1,9 +1,11 @@
 /** Recorded blocks, the latest first, with a search over those that were read. */
 import { useState } from "preact/hooks";
-import type { ExceptionRow } from "../../contract/exceptions.js";
-import type { BlockRow } from "../../contract/log-answers.js";
-import { isReference } from "../../contract/reference.js";
+import type { ExceptionRow } from "../../contract/configuration/exceptions.js";
+import type { BlockRow } from "../../contract/traffic/block-answers.js";
+import { referenceIn } from "../../contract/verdicts/reference.js";
+import type { Api } from "../api.js";
 import { timeAround } from "../explore-view.js";
+import { equalTo } from "../expression.js";
 import { hashOf, useAddressed } from "../location.js";
 import { useLog } from "../log.js";
 import type { AddressedPageProperties } from "../page-properties.js";
@@ -12,7 +14,7 @@ import { useResource } from "../resource.js";
 import { bandWords, count, plural } from "../words.js";
 import { ExploredBand, ExploredDetection, ExploredNumber, ExploredText } from "./explored.js";
 import { exceptionsOf, LetThroughButton, LetThroughDialog, LetThroughUntil, type Subjects } from "./let-through.js";
-import { noNames, RuleLink, ruleNames } from "./rule-link.js";
+import { RuleLink, useRuleNames } from "./rule-link.js";
 
 /** Pages of 100 that one press of the button reads. */
 const pagesAtOnce = 10;
@@ -27,13 +29,16 @@ export function BlocksPage({ api, project, query }: AddressedPageProperties) {
     (row) => row.id,
     [api, project],
   );
-  const rules = useResource(async () => ruleNames(await api.rules(project)), [api, project]);
   /** The block whose visitor is about to be let through. */
   const [letting, setLetting] = useState<BlockRow | null>(null);
   const exceptions = useResource(() => api.exceptions(project), [api, project]);
-  const names = rules.value ?? noNames;
+  const further = useResource(
+    async () => (letting === null ? [] : await furtherSubjects(api, project, letting)),
+    [api, project, letting],
+  );
+  const names = useRuleNames({ api, project });
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const reference = isReference(search.trim()) ? search.trim().toLowerCase() : null;
+  const reference = referenceIn(search);
   // Of a reference the server knows the block, however far back it is.
   const referred = useResource(
     async () => (reference === null ? [] : (await api.blockOf(project, reference)).data),
@@ -87,7 +92,7 @@ export function BlocksPage({ api, project, query }: AddressedPageProperties) {
         <LetThroughDialog
           api={api}
           project={project}
-          subjects={subjectsOf(letting)}
+          subjects={[...subjectsOf(letting), ...(further.value ?? [])]}
           reference={letting.references.at(-1)}
           onDone={() => exceptions.reload()}
           onClose={() => setLetting(null)}
@@ -102,14 +107,44 @@ function subjectsOf({ session_token, ip }: BlockRow): Subjects {
   return [...(session_token === null ? [] : [{ session_token }]), ...(ip === null ? [] : [{ ip }])];
 }
 
+/** What else is known of the visitor: by his session as it is now, or by a sample of his request, where one was kept. */
+async function furtherSubjects(api: Api, project: number, row: BlockRow): Promise<Subjects> {
+  const { session_token, ip, rule_id, created_at } = row;
+  const known = session_token === null ? null : await api.session(project, session_token).catch(() => null);
+  const around = (ms: number) => new Date(Date.parse(created_at) + ms).toISOString();
+  const sampled =
+    session_token !== null || ip === null
+      ? []
+      : (
+          await api
+            .requests(project, {
+              expression: `${equalTo("ip", ip)} AND ${equalTo("rule_id", rule_id)}`,
+              from: around(-60_000),
+              to: around(60_000),
+              limit: "1",
+            })
+            .catch(() => ({ data: [] }))
+        ).data;
+  const { user_agent = null, agent = null } = known ?? sampled[0] ?? {};
+  const name = typeof agent === "string" ? agent : agent?.name;
+  return [
+    ...(ip !== null || known === null || known.ip === null ? [] : [{ ip: known.ip }]),
+    ...(user_agent === null ? [] : [{ user_agent }]),
+    ...(name === undefined ? [] : [{ agent: name }]),
+  ];
+}
+
 function textOf(row: BlockRow, names: ReadonlyMap<number, string>): string {
   const { path, reason, session_token, ip, rule_id, detection_ids, verdict, references } = row;
   const rule = `rule ${rule_id} ${names.get(rule_id) ?? ""}`;
   return `${path ?? ""} ${reason} ${session_token ?? "no session"} ${ip ?? ""} ${rule} ${detection_ids.join(" ")} ${bandWords[verdict]} ${references.join(" ")}`.toLowerCase();
 }
 
-/** Around the time of the block. */
-const at = ({ created_at }: BlockRow) => ({ time: timeAround(created_at) });
+/** Around the time of the block, among requests like it: with or without a session. */
+const at = ({ created_at, session_token }: BlockRow) => ({
+  time: timeAround(created_at),
+  subject: session_token === null ? ("request" as const) : ("session" as const),
+});
 
 const columnsOf = (
   names: ReadonlyMap<number, string>,

@@ -1,5 +1,5 @@
 /** The verified-bot allowlist in force, with a search. */
-import type { VerifiedBotEntry } from "../../contract/verified-bots.js";
+import type { VerifiedBotEntry } from "../../contract/bots/verified-bots.js";
 import { type Api, ApiFault } from "../api.js";
 import { equalTo } from "../expression.js";
 import { hashOf, useAddressed } from "../location.js";

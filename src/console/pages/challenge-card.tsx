@@ -1,7 +1,8 @@
 /** Settings of verdictd's own challenge: on or off, how hard it is, how long a pass holds, where its script is. */
-import type { ChallengeDifficulty } from "../../contract/challenge.js";
+import type { ChallengeDifficulty } from "../../contract/verdicts/challenge.js";
+import { CheckField, ChoiceField, choicesOf, NumberField, TextField } from "../fields.js";
 import type { ProjectPageProperties } from "../page-properties.js";
-import { CheckField, ChoiceField, NumberField, SettingsCard, TextField } from "./settings-card.js";
+import { SettingsCard } from "./settings-card.js";
 
 const difficultyWords: Readonly<Record<ChallengeDifficulty, string>> = {
   low: "Low: about 0.3 seconds on a five-year-old phone",
@@ -37,7 +38,7 @@ export function ChallengeCard({ api, project }: ProjectPageProperties) {
           />
           <ChoiceField
             label="Difficulty"
-            words={difficultyWords}
+            options={choicesOf(difficultyWords)}
             value={draft.difficulty}
             onChange={(difficulty) => change({ difficulty })}
             note="Sessions that score above the threshold get half of this, confident bots twice."

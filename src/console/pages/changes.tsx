@@ -1,12 +1,11 @@
 /** What was changed in the configuration, by whom, from what to what. */
-
 import { useState } from "preact/hooks";
-import type { AuditAction, AuditRow, AuditValue } from "../../contract/audit.js";
-import type { ChallengeSettingsBody, RuleChangeBody, SettingsBody } from "../../contract/control.js";
+import type { AuditAction, AuditRow, AuditValue } from "../../contract/configuration/audit.js";
+import type { ChallengeSettingsBody, RuleChangeBody, SettingsBody } from "../../contract/configuration/control.js";
 import { useAccess } from "../access.js";
 import type { Api } from "../api.js";
 import { useLog } from "../log.js";
-import { Confirmation, FreshnessLine, LogTable, PageTitle, Time } from "../parts.js";
+import { Confirmation, FreshnessLine, LogTable, PageTitle, RowButton, Time } from "../parts.js";
 import { useTask } from "../resource.js";
 import { plural } from "../words.js";
 
@@ -57,14 +56,9 @@ export function ChangesPage({ api }: { readonly api: Api }) {
   const { mayWrite } = useAccess();
   const revertOf = (row: AuditRow) =>
     reversalOf(row) === null ? null : (
-      <button
-        type="button"
-        class="quiet"
-        aria-label={`Revert: ${words[row.action]}, ${row.subject}`}
-        onClick={() => setReverting(row)}
-      >
+      <RowButton label={`Revert: ${words[row.action]}, ${row.subject}`} onPress={() => setReverting(row)}>
         Revert
-      </button>
+      </RowButton>
     );
   const revert = (row: AuditRow) =>
     task.run(async () => {

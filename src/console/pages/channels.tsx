@@ -6,10 +6,11 @@ import type {
   DeliveryAnswer,
   DeliveryState,
   NewChannelAnswer,
-} from "../../contract/alerts.js";
+} from "../../contract/incidents/alerts.js";
 import { useAccess } from "../access.js";
+import { ChoiceField, choicesOf } from "../fields.js";
 import type { ProjectPageProperties } from "../page-properties.js";
-import { Card, Confirmation, CopyField, Dialog, Fault, Loaded, Table, Time } from "../parts.js";
+import { Card, Confirmation, CopyField, Dialog, Fault, Loaded, RowButton, Table, Time } from "../parts.js";
 import { type Resource, useResource, useTask } from "../resource.js";
 
 /** All channels of a project. */
@@ -53,34 +54,18 @@ export function ChannelsCard({
       isAction: true,
       cell: (row: ChannelAnswer) => (
         <span class="more">
-          <button
-            type="button"
-            class="quiet"
-            aria-label={`Deliveries of ${channelName(row)}`}
-            onClick={() => setOpened(row)}
-          >
+          <RowButton label={`Deliveries of ${channelName(row)}`} onPress={() => setOpened(row)}>
             Deliveries
-          </button>
+          </RowButton>
           {mayWrite && (
-            <button
-              type="button"
-              class="quiet"
-              aria-disabled={task.isRunning}
-              aria-label={`Test ${channelName(row)}`}
-              onClick={() => void test(row)}
-            >
+            <RowButton label={`Test ${channelName(row)}`} isBusy={task.isRunning} onPress={() => void test(row)}>
               Test
-            </button>
+            </RowButton>
           )}
           {mayWrite && (
-            <button
-              type="button"
-              class="quiet"
-              aria-label={`Remove ${channelName(row)}`}
-              onClick={() => setRemoving(row)}
-            >
+            <RowButton label={`Remove ${channelName(row)}`} onPress={() => setRemoving(row)}>
               Remove
-            </button>
+            </RowButton>
           )}
         </span>
       ),
@@ -159,16 +144,7 @@ function NewChannel(
   return (
     <form onSubmit={submit}>
       <div class="tools">
-        <label>
-          <span>Kind</span>
-          <select value={kind} onChange={(event) => setKind(event.currentTarget.value as ChannelKind)}>
-            {(Object.keys(kindWords) as ChannelKind[]).map((each) => (
-              <option key={each} value={each}>
-                {kindWords[each]}
-              </option>
-            ))}
-          </select>
-        </label>
+        <ChoiceField label="Kind" value={kind} options={choicesOf(kindWords)} onChange={setKind} />
         <label class="wide">
           <span>{kind === "slack" ? "Address of the incoming webhook" : "Address that is sent to"}</span>
           <input

@@ -1,5 +1,5 @@
 /** Crawlers: which operators' bots come, how much, to which paths, and who only pretends to be one. */
-import type { CrawlersAnswer } from "../../contract/traffic-answers.js";
+import type { CrawlersAnswer } from "../../contract/traffic/traffic-answers.js";
 import { exploreHash } from "../explore-view.js";
 import { hashOf, useAddressed } from "../location.js";
 import type { AddressedPageProperties } from "../page-properties.js";

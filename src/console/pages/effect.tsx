@@ -1,5 +1,5 @@
 /** What a change would do against things as they are: who would be treated otherwise, and which rules stand in each other's way. */
-import type { ChangeEffectAnswer, RuleEffectAnswer } from "../../contract/api-answers.js";
+import type { ChangeEffectAnswer, RuleEffectAnswer } from "../../contract/configuration/backtest-answers.js";
 import { count, plural } from "../words.js";
 import { RuleLink } from "./rule-link.js";
 
@@ -23,7 +23,6 @@ export function Effect(properties: {
   readonly names: ReadonlyMap<number, string>;
 }) {
   const { of, requests, names } = properties;
-  const people = of.likely_human + of.logged_in + of.marked_human;
   return (
     <section class="effect" aria-label="What changes">
       <p>
@@ -32,9 +31,16 @@ export function Effect(properties: {
       <p>
         <b>Requests without a session:</b> {changesOf(requests, "≈ ")}
       </p>
-      {people > 0 && (
+      {meetsPeople(of) && (
         <p class="notice">
-          Of the sessions that would be treated otherwise, {whomOf(of)}: look at some of them before you go on.
+          Of the sessions that would be treated otherwise, {whomOf(of, "session")}: look at some of them before you go
+          on.
+        </p>
+      )}
+      {meetsPeople(requests) && (
+        <p class="notice">
+          Of the requests without a session that would be treated otherwise, {whomOf(requests, "request", "≈ ")}: people
+          whose browser ran no script yet, perhaps.
         </p>
       )}
       {of.shadowed_by.length > 0 && (
@@ -60,10 +66,14 @@ function changesOf(effect: ChangeEffectAnswer, mark = ""): string {
   return changes.length === 0 ? `nothing changes (${same}).` : `${changes.join(", ")}; ${same}.`;
 }
 
-function whomOf(effect: ChangeEffectAnswer): string {
+function meetsPeople({ likely_human, logged_in, marked_human }: ChangeEffectAnswer): boolean {
+  return likely_human + logged_in + marked_human > 0;
+}
+
+function whomOf(effect: ChangeEffectAnswer, noun: string, mark = ""): string {
   return whomWords
     .filter(([name]) => effect[name] > 0)
-    .map(([name, text]) => `${plural(effect[name], "session")} ${effect[name] === 1 ? "is" : "are"} ${text}`)
+    .map(([name, text]) => `${mark}${plural(effect[name], noun)} ${effect[name] === 1 ? "is" : "are"} ${text}`)
     .join(", ");
 }
 

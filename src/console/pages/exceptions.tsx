@@ -5,14 +5,15 @@ import {
   type ExceptionSubject,
   type ExceptionSubjectKind,
   exceptionSubjects,
-} from "../../contract/exceptions.js";
+} from "../../contract/configuration/exceptions.js";
 import { useAccess } from "../access.js";
+import { ChoiceField } from "../fields.js";
 import { hashOf } from "../location.js";
 import type { ProjectPageProperties } from "../page-properties.js";
-import { Card, Confirmation, Fault, FreshnessLine, Loaded, PageTitle, Table, Time } from "../parts.js";
+import { Card, Confirmation, Fault, FreshnessLine, Loaded, PageTitle, RowButton, Table, Time } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
 import { plural } from "../words.js";
-import { LetThroughDialog, subjectParts } from "./let-through.js";
+import { isForVeryMany, LetThroughDialog, subjectParts } from "./let-through.js";
 
 const placeholders: Readonly<Record<ExceptionSubjectKind, string>> = {
   session_token: "a session token",
@@ -61,14 +62,9 @@ export function ExceptionsPage({ api, project }: ProjectPageProperties) {
     name: "End",
     isAction: true,
     cell: (row: ExceptionRow) => (
-      <button
-        type="button"
-        class="quiet"
-        aria-label={`End now: ${subjectParts(row.subject)[1]}`}
-        onClick={() => setEnding(row)}
-      >
+      <RowButton label={`End now: ${subjectParts(row.subject)[1]}`} onPress={() => setEnding(row)}>
         End now
-      </button>
+      </RowButton>
     ),
   };
   return (
@@ -139,9 +135,12 @@ function Subject({ of }: { readonly of: ExceptionSubject }) {
           {value}
         </a>
       )}
+      {isForVeryMany(of) && <b class="line">very many visitors</b>}
     </span>
   );
 }
+
+const subjectKinds = exceptionSubjects.map((kind) => [kind, subjectParts({ [kind]: "" })[0]] as const);
 
 function NewException({ onGiven }: { readonly onGiven: (subject: ExceptionSubject) => void }) {
   const [kind, setKind] = useState<ExceptionSubjectKind>("ip");
@@ -153,16 +152,7 @@ function NewException({ onGiven }: { readonly onGiven: (subject: ExceptionSubjec
   return (
     <Card title="Let somebody through">
       <form class="tools" onSubmit={submit}>
-        <label>
-          <span>By</span>
-          <select value={kind} onChange={(event) => setKind(event.currentTarget.value as ExceptionSubjectKind)}>
-            {exceptionSubjects.map((each) => (
-              <option key={each} value={each}>
-                {subjectParts({ [each]: "" })[0]}
-              </option>
-            ))}
-          </select>
-        </label>
+        <ChoiceField label="By" value={kind} options={subjectKinds} onChange={setKind} />
         <label class="wide">
           <span>Which</span>
           <input

@@ -1,9 +1,10 @@
 /** What can be done with the sessions that were found: try the expression as a rule, make it one, delete them. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Action, actions } from "../../contract/verdict.js";
+import { type Action, actions } from "../../contract/verdicts/verdict.js";
 import { useAccess } from "../access.js";
 import { useDraftBacktest } from "../draft-backtest.js";
 import { searchFieldsOf } from "../expression.js";
+import { ChoiceField, choicesOf } from "../fields.js";
 import { hashOf } from "../location.js";
 import type { ProjectPageProperties } from "../page-properties.js";
 import { focusTitle } from "../parts.js";
@@ -11,6 +12,7 @@ import { actionWords, plural } from "../words.js";
 import { Backtest } from "./backtest.js";
 import { DeletionDialog } from "./deletion.js";
 import { newRuleHash } from "./rule-draft.js";
+import { useRuleNames } from "./rule-link.js";
 
 interface ExploreActionsProperties extends ProjectPageProperties {
   readonly subject: "session" | "request";
@@ -73,19 +75,15 @@ export function ExploreActions(properties: ExploreActionsProperties) {
           </button>
         )}
       </p>
-      <p class="dim">{noteOf(properties, lacking)}</p>
+      <p class="dim">{noteOf(properties, lacking, mayWrite)}</p>
       {isOpen && (
         <section class="dry-run" aria-label="What such a rule would have done">
-          <label>
-            <span>As a rule with the action</span>
-            <select value={action} onChange={(event) => setAction(event.currentTarget.value as Action)}>
-              {actions.map((each) => (
-                <option key={each} value={each}>
-                  {actionWords[each]}
-                </option>
-              ))}
-            </select>
-          </label>
+          <ChoiceField
+            label="As a rule with the action"
+            value={action}
+            options={choicesOf(actionWords, actions)}
+            onChange={setAction}
+          />
           <DryRun api={api} project={project} expression={expression} action={action} />
         </section>
       )}
@@ -110,13 +108,18 @@ export function ExploreActions(properties: ExploreActionsProperties) {
 function noteOf(
   { subject, expression, isGood, matched }: ExploreActionsProperties,
   lacking: readonly string[],
+  mayWrite: boolean,
 ): string {
-  if (expression.trim() === "")
-    return "With a condition you can try it as a rule, save it as one, be told of such requests, or delete its sessions.";
+  if (expression.trim() === "") {
+    if (!mayWrite) return "With a condition you can try it as a rule.";
+    return subject === "session"
+      ? "With a condition you can try it as a rule, save it as one, be told of such requests, or delete its sessions."
+      : "With a condition you can try it as a rule, save it as one, or be told of such requests.";
+  }
   if (lacking.length > 0) {
     return `A rule can’t ask for ${lacking.join(" or ")}: that is what rules decide. Searches and deletions can.`;
   }
-  return subject === "session" && isGood && matched > 0
+  return mayWrite && subject === "session" && isGood && matched > 0
     ? `Deleting shows their exact number and asks first. ${plural(matched, "session")} match now.`
     : "";
 }
@@ -124,5 +127,6 @@ function noteOf(
 function DryRun(properties: ProjectPageProperties & { readonly expression: string; readonly action: Action }) {
   const { api, project, expression, action } = properties;
   const backtest = useDraftBacktest(api, project, expression, action);
-  return <Backtest backtest={backtest} expression={expression} action={action} />;
+  const names = useRuleNames({ api, project });
+  return <Backtest backtest={backtest} expression={expression} action={action} names={names} />;
 }

@@ -1,8 +1,8 @@
 /** The most frequent values of what was found, one panel a dimension, split by band; a click on a value is a condition. */
 import { useState } from "preact/hooks";
-import type { SessionDimension } from "../../contract/session-query.js";
-import type { TrafficDimension } from "../../contract/traffic.js";
-import type { Action, Band } from "../../contract/verdict.js";
+import type { SessionDimension } from "../../contract/sessions/session-query.js";
+import type { TrafficDimension } from "../../contract/traffic/traffic.js";
+import type { Action, Band } from "../../contract/verdicts/verdict.js";
 import type { Api } from "../api.js";
 import { negated } from "../expression.js";
 import { Card, Fault } from "../parts.js";
@@ -10,6 +10,7 @@ import { useResource, useTask } from "../resource.js";
 import { readablePath } from "../shown-text.js";
 import { actionWords, bandOrder, bandWords, count, plural } from "../words.js";
 import type { Shown, ShownGroup, ShownValue } from "./explore-shown.js";
+import { useRuleNames } from "./rule-link.js";
 
 /** Dimensions as headings. */
 export const groupTitles: Readonly<Record<SessionDimension | TrafficDimension, string>> = {
@@ -43,20 +44,26 @@ const closedMax = 10;
  */
 export function ExploreGroups(properties: {
   readonly api: Api;
+  readonly project: number;
   readonly shown: Shown;
+  /** Names of autonomous systems by their numbers, as far as they are known. */
+  readonly systems: ReadonlyMap<string, string>;
   /** What is counted: "session" or "request". */
   readonly noun: string;
   readonly onToggle: (condition: string) => void;
   readonly readAll: (by: string) => Promise<ShownGroup | undefined>;
 }) {
-  const { api, shown, noun, onToggle, readAll } = properties;
+  const { api, project, shown, systems, noun, onToggle, readAll } = properties;
   const catalogue = useResource(() => api.detections(), [api]);
+  const ruleNames = useRuleNames({ api, project });
   if (shown.matched === 0) return null;
   const slugs = new Map(catalogue.value?.data.map(({ id, slug }) => [String(id), slug]));
   const nameOf = (by: string, value: string): string => {
     if (by === "band") return bandWords[value as Band];
     if (by === "action") return actionWords[value as Action];
-    if (by === "asn") return `AS${value}`;
+    if (by === "asn") return systems.has(value) ? `AS${value} ${systems.get(value)}` : `AS${value}`;
+    // Of sessions the server says number and name.
+    if (by === "rule" && ruleNames.has(Number(value))) return `${value} ${ruleNames.get(Number(value))}`;
     return by === "path" ? readablePath(value) : by === "detection" ? `${value} ${slugs.get(value) ?? ""}` : value;
   };
   return (

@@ -1,15 +1,15 @@
 /** Requests without a session for Explore: counters where every request is asked for, else samples that are scaled up by their weights. */
 
-import type { TrafficDimension } from "../../contract/traffic.js";
-import type { RequestSampleRow, RequestSamplesAnswer, TrafficAnswer } from "../../contract/traffic-answers.js";
-import { type Band, bands } from "../../contract/verdict.js";
+import type { TrafficDimension } from "../../contract/traffic/traffic.js";
+import type { RequestSampleRow, RequestSamplesAnswer, TrafficAnswer } from "../../contract/traffic/traffic-answers.js";
+import { type Band, bands } from "../../contract/verdicts/verdict.js";
 import { operatorNetwork } from "../../net/network.js";
-import type { Api } from "../api.js";
 import { equalTo, familyConditionOf, familyOf } from "../expression.js";
 import { byBand, type Shown, type ShownGroup, type ShownValue } from "./explore-shown.js";
 
 /** Pages of 500 samples that are read at most. */
 const pages = 4;
+const hourMs = 3_600_000;
 /** Values of a panel at first; all of them on demand. */
 const shownValues = 10;
 
@@ -20,6 +20,16 @@ export interface FoundRequests {
   readonly cursor: string | null;
 }
 
+/** What is asked of the server; `query` is named as the API names it. */
+interface TrafficApi {
+  requests(
+    project: number,
+    query: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<RequestSamplesAnswer>;
+  traffic(project: number, query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<TrafficAnswer>;
+}
+
 /** A time, and one to compare it with. */
 interface AskedRange {
   readonly from: string;
@@ -28,9 +38,12 @@ interface AskedRange {
   readonly isCompared: boolean;
 }
 
-/** Asks for samples and, for the whole, for counters; of whole hours where no expression selects. */
+/**
+ * Asks for samples and, where no expression selects, for counters, which are of whole hours. Shares are of the samples that were looked at, or of the
+ * counters, never of both: a link to a fixed time shows the same whenever it is opened. A time within an hour is counted by its samples, if all were read.
+ */
 export async function askRequests(
-  api: Api,
+  api: TrafficApi,
   project: number,
   expression: string,
   range: AskedRange,
@@ -38,8 +51,9 @@ export async function askRequests(
 ): Promise<FoundRequests> {
   const to = range.to ?? new Date().toISOString();
   const asked = { from: range.from, to };
-  const isWhole = expression.trim() === "";
   const samples = await readSamples(api, project, expression, asked, signal);
+  const isCutHour = range.to !== undefined && [range.from, range.to].some((time) => Date.parse(time) % hourMs !== 0);
+  const isWhole = expression.trim() === "" && !(isCutHour && samples.cursor === null && samples.rows.length > 0);
   const earlier = range.isCompared ? rangeBefore(asked) : null;
   const before = earlier === null ? null : await readSamples(api, project, expression, earlier, signal);
   const count = (by: TrafficDimension, of: { from: string; to: string }) =>
@@ -48,6 +62,8 @@ export async function askRequests(
   const allBefore = earlier === null ? null : await count("path", earlier);
   const weighted = sum(samples.rows.map(({ weight }) => weight));
   const matched = isWhole ? all.meta.total : Math.round(weighted);
+  // Where no sample was kept, nothing is known of the share.
+  const lookedAt = (of: typeof samples) => (of.evaluatedWeight > 0 ? Math.round(of.evaluatedWeight) : null);
   const counters = isWhole
     ? await Promise.all(counted.map(async (by) => ({ by, answer: by === "path" ? all : await count(by, asked) })))
     : null;
@@ -55,7 +71,7 @@ export async function askRequests(
     from: samples.from,
     to: samples.to,
     matched,
-    total: Math.max(all.meta.total, matched),
+    total: isWhole ? all.meta.total : lookedAt(samples),
     isEstimate: !isWhole && samples.rows.some(({ weight }) => weight > 1),
     ...barsOf(samples.rows, asked, isWhole && weighted > 0 ? all.meta.total / weighted : 1),
     groups:
@@ -71,10 +87,17 @@ export async function askRequests(
         ? null
         : {
             matched: isWhole ? allBefore.meta.total : Math.round(sum(before.rows.map(({ weight }) => weight))),
-            total: allBefore.meta.total,
+            total: isWhole ? allBefore.meta.total : lookedAt(before),
           },
   };
   return { shown, rows: samples.rows, cursor: samples.cursor };
+}
+
+/** Names of autonomous systems by number, as samples have them. */
+export function systemNames(rows: readonly RequestSampleRow[]): ReadonlyMap<string, string> {
+  return new Map(
+    rows.flatMap(({ asn, as_name }) => (asn === null || as_name === null ? [] : [[String(asn), as_name]])),
+  );
 }
 
 /** The range that ends where this begins, and is as long. */
@@ -88,23 +111,25 @@ export function rangeBefore({ from, to }: { readonly from: string; readonly to: 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 async function readSamples(
-  api: Api,
+  api: TrafficApi,
   project: number,
   expression: string,
   range: { readonly from: string; readonly to: string },
   signal: AbortSignal,
 ) {
   const rows: RequestSampleRow[] = [];
+  let evaluatedWeight = 0;
   let cursor: string | null = null;
   let answer: RequestSamplesAnswer;
   let page = 0;
   do {
     answer = await api.requests(project, { expression, ...range, ...(cursor !== null && { cursor }) }, signal);
     rows.push(...answer.data);
+    evaluatedWeight += answer.evaluated_weight;
     cursor = answer.meta.next_cursor;
   } while (cursor !== null && ++page < pages);
   const { from, to, unavailable_fields } = answer;
-  return { rows, cursor, from, to, unavailable_fields };
+  return { rows, evaluatedWeight, cursor, from, to, unavailable_fields };
 }
 
 /** Dimensions that are counted, in the order of their panels. */

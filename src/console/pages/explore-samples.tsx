@@ -1,6 +1,6 @@
 /** The samples of requests that were found, the latest first; as CSV and JSON. */
 import { useState } from "preact/hooks";
-import type { RequestSampleRow } from "../../contract/traffic-answers.js";
+import type { RequestSampleRow } from "../../contract/traffic/traffic-answers.js";
 import { csvOf } from "../csv.js";
 import { hashOf } from "../location.js";
 import { Card, SaveButtons, Table, Time } from "../parts.js";

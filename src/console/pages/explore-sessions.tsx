@@ -1,6 +1,6 @@
 /** The sessions that were found, the latest first, read on page by page; as CSV and JSON. */
 import { useState } from "preact/hooks";
-import type { QueriedSessionRow, SessionQueryAnswer } from "../../contract/session-query.js";
+import type { QueriedSessionRow, SessionQueryAnswer } from "../../contract/sessions/session-query.js";
 import { csvOf } from "../csv.js";
 import { hashOf } from "../location.js";
 import type { ProjectPageProperties } from "../page-properties.js";

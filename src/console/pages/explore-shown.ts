@@ -1,7 +1,8 @@
 /** What Explore shows of an answer, alike for sessions and for requests: counts that stand for the whole, never for a sample of it. Pure. */
-import type { BandCounts } from "../../contract/log-answers.js";
-import type { SessionQueryAnswer, SessionQueryRange } from "../../contract/session-query.js";
-import { type Band, bands } from "../../contract/verdict.js";
+
+import type { SessionQueryAnswer, SessionQueryRange } from "../../contract/sessions/session-query.js";
+import type { BandCounts } from "../../contract/traffic/stats-answers.js";
+import { type Band, bands } from "../../contract/verdicts/verdict.js";
 
 /** One value of a panel. `count` and `verdicts` are scaled up where the group is an estimate. */
 export interface ShownValue {

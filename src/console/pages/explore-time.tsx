@@ -1,6 +1,7 @@
 /** Explore's choice of a time: presets, or two times of one's own; and with what it is compared. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type ExploreView, type SpanName, spans } from "../explore-view.js";
+import { CheckField } from "../fields.js";
 import { Fault } from "../parts.js";
 import { zone } from "../words.js";
 
@@ -39,10 +40,7 @@ export function TimeChoice(properties: {
           From, to
         </label>
       </fieldset>
-      <label class="check">
-        <input type="checkbox" checked={isCompared} onChange={(event) => onCompare(event.currentTarget.checked)} />
-        Compare with the time before
-      </label>
+      <CheckField label="Compare with the time before" value={isCompared} onChange={onCompare} />
       {isFree && range !== null && (
         <form ref={form} onSubmit={apply} key={`${range.from} ${range.to}`}>
           <TimeField name="From" value={range.from} isInvalid={isReversed} />

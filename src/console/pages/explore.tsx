@@ -2,8 +2,8 @@
  * Explore: for which sessions, or requests without one, an expression holds, since when, what they have in common, and what a rule of it would do.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type SessionQueryAnswer, sessionDimensions } from "../../contract/session-query.js";
-import type { TrafficDimension } from "../../contract/traffic.js";
+import { type SessionQueryAnswer, sessionDimensions } from "../../contract/sessions/session-query.js";
+import type { TrafficDimension } from "../../contract/traffic/traffic.js";
 import { type ExpressionFault, useAsked } from "../draft-backtest.js";
 import { type ExploreView, exploreHash, rangeOf, viewOf } from "../explore-view.js";
 import { conditionsOf, nameOfCondition, withToggled } from "../expression.js";
@@ -13,7 +13,7 @@ import { CopyButton, PageTitle } from "../parts.js";
 import { readablePath } from "../shown-text.js";
 import { ExploreActions } from "./explore-actions.js";
 import { ExploreGroups } from "./explore-groups.js";
-import { askRequests, type FoundRequests, groupOfCounters, rangeBefore } from "./explore-requests.js";
+import { askRequests, type FoundRequests, groupOfCounters, rangeBefore, systemNames } from "./explore-requests.js";
 import { FoundSamples } from "./explore-samples.js";
 import { FoundSessions } from "./explore-sessions.js";
 import { type Shown, type ShownGroup, shownSessions } from "./explore-shown.js";
@@ -152,7 +152,9 @@ export function ExplorePage({ api, project, query }: AddressedPageProperties) {
           />
           <ExploreGroups
             api={api}
+            project={project}
             shown={found.answer.shown}
+            systems={"rows" in found.answer ? systemNames(found.answer.rows) : noSystems}
             noun={noun}
             onToggle={toggle}
             readAll={(by) => allOf(by, found)}
@@ -193,8 +195,9 @@ export function ExplorePage({ api, project, query }: AddressedPageProperties) {
 }
 
 const aboutSessions = "A session counts once, when it began.";
+const noSystems: ReadonlyMap<string, string> = new Map();
 const aboutRequests =
-  "Requests without a session are counted while request scoring is on, by whole hours where no expression selects; the chart is made of samples.";
+  "Requests without a session are counted while request scoring is on, by whole hours where no expression selects; the chart, and what an expression selects, are made of samples.";
 
 /** What was found, and by what. */
 interface Found {

@@ -1,6 +1,6 @@
 /** Values as links to the sessions that have them, in Explore. What the language can't express is shown as plain text. */
 import type { ComponentChildren } from "preact";
-import type { Action, Band } from "../../contract/verdict.js";
+import type { Action, Band } from "../../contract/verdicts/verdict.js";
 import { type ExploreView, exploreHash } from "../explore-view.js";
 import { equalTo } from "../expression.js";
 import { ActionBadge, BandBadge } from "../parts.js";
@@ -9,6 +9,8 @@ import { count } from "../words.js";
 
 interface Where {
   readonly time?: ExploreView["time"];
+  /** Default: sessions. */
+  readonly subject?: ExploreView["subject"];
   /** Where given, the value adds its condition to what is shown; else it leads to Explore. */
   readonly onToggle?: ((condition: string) => void) | undefined;
 }
@@ -23,11 +25,23 @@ export function Explored(
     readonly children: ComponentChildren;
   },
 ) {
-  const { condition, title, time = "day", onToggle, class: kind = "value-button", children } = properties;
+  const {
+    condition,
+    title,
+    time = "day",
+    subject = "session",
+    onToggle,
+    class: kind = "value-button",
+    children,
+  } = properties;
   if (condition === null) return <>{children}</>;
   if (onToggle === undefined) {
     return (
-      <a class={kind} href={exploreHash({ expression: condition, time })} title={title ?? `Explore ${condition}`}>
+      <a
+        class={kind}
+        href={exploreHash({ expression: condition, time, subject })}
+        title={title ?? `Explore ${condition}`}
+      >
         {children}
       </a>
     );

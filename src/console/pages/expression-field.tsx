@@ -6,8 +6,10 @@ import type { ExpressionFault } from "../draft-backtest.js";
 import { doubtsOf, fixOf } from "../expression.js";
 import { plural, sentence } from "../words.js";
 
-/** What the server says of the expression. */
-export type ExpressionState = { readonly state: "empty" | "waiting" | "good" } | ExpressionFault;
+/** What the server says of the expression; of a good one perhaps more than can be told without it. */
+export type ExpressionState =
+  | { readonly state: "empty" | "waiting" | "good"; readonly result?: { readonly warnings?: readonly string[] } }
+  | ExpressionFault;
 
 const nothing: Completions = { from: 0, to: 0, options: [] };
 
@@ -115,7 +117,7 @@ export function ExpressionField(properties: {
         {isFaulty && sentence(checked.message)}
       </div>
       {checked.state === "good" &&
-        doubtsOf(value).map((doubt) => (
+        [...new Set([...doubtsOf(value), ...(checked.result?.warnings ?? [])])].map((doubt) => (
           <p key={doubt} class="notice">
             {doubt}
           </p>

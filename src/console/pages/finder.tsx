@@ -1,7 +1,7 @@
 /** The way to anything by its name (Ctrl+K): a reference, a session, an address, a path, a rule, a page. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { isReference } from "../../contract/reference.js";
-import type { Api } from "../api.js";
+import { referenceIn } from "../../contract/verdicts/reference.js";
+import { type Api, ApiFault } from "../api.js";
 import { exploreHash } from "../explore-view.js";
 import { equalTo } from "../expression.js";
 import { hashOf, type PageName } from "../location.js";
@@ -41,6 +41,10 @@ export function Finder(properties: {
   const list = useRef<HTMLUListElement>(null);
   const rules = useResource(async () => (project === null ? [] : await api.rules(project)), [api, project]);
   const asked = text.trim();
+  const missing = useResource(
+    async () => (project === null ? null : await missingOf(api, project, asked)),
+    [api, project, asked],
+  );
   const words = asked.toLowerCase().split(/\s+/).filter(Boolean);
   const has = (of: string) => words.length > 0 && words.every((word) => of.toLowerCase().includes(word));
   const targets = [
@@ -88,7 +92,7 @@ export function Finder(properties: {
           />
         </label>
         <p class="unseen" role="status">
-          {targets.length === 0 ? "Nothing has this name." : `${targets.length} found`}
+          {missing.value ?? (targets.length === 0 ? "Nothing has this name." : `${targets.length} found`)}
         </p>
         <ul ref={list} class="plain">
           {targets.map(({ name, href }) => (
@@ -99,21 +103,39 @@ export function Finder(properties: {
             </li>
           ))}
         </ul>
+        {missing.value != null && <p class="dim">{missing.value}</p>}
         {targets.length === 0 && <p class="dim">Nothing has this name.</p>}
       </form>
     </Dialog>
   );
 }
 
+/** What to say of a reference or a session that is in the right form, and that the project does not have; null where nothing is to be said. */
+async function missingOf(api: Api, project: number, text: string): Promise<string | null> {
+  const reference = referenceIn(text);
+  if (reference !== null) {
+    const { data } = await api.blockOf(project, reference);
+    return data.length === 0 ? "No block has this reference." : null;
+  }
+  if (!sessionForm.test(text)) return null;
+  try {
+    await api.session(project, text);
+    return null;
+  } catch (fault) {
+    return fault instanceof ApiFault && fault.status === 404 ? "The project has no such session." : null;
+  }
+}
+
+const sessionForm = /^sess_[\w-]+$/;
 const addressForm = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]*:[0-9a-f:.]+)(?:\/\d{1,3})?$/i;
 
 /** What a text is by its form. */
 function directTargets(text: string): Target[] {
-  if (isReference(text)) {
-    const q = text.toLowerCase();
+  const q = referenceIn(text);
+  if (q !== null) {
     return [{ name: `Block with the reference ${q}`, href: hashOf("blocks", undefined, { q }) }];
   }
-  if (/^sess_[\w-]+$/.test(text)) return [{ name: `Session ${text}`, href: hashOf("sessions", text) }];
+  if (sessionForm.test(text)) return [{ name: `Session ${text}`, href: hashOf("sessions", text) }];
   const field = addressForm.test(text) ? "ip" : text.startsWith("/") ? "path" : null;
   if (field === null) return [];
   const expression = equalTo(field, text);

@@ -1,7 +1,7 @@
 /** The first five minutes of a project: what is done and what comes next, read anew while one works, with snippets that hold the keys. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { StatsRow } from "../../contract/log-answers.js";
+import type { StatsRow } from "../../contract/traffic/stats-answers.js";
 import { useAccess } from "../access.js";
 import type { Api } from "../api.js";
 import { hashOf } from "../location.js";

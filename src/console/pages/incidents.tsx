@@ -1,15 +1,17 @@
 /** Incidents: what leads the overview while something happens, with the ways to look at it, to stop it and to be left alone. */
 import { useState } from "preact/hooks";
-import type { IncidentAnswer, IncidentWhat } from "../../contract/incidents.js";
-import type { Action, Band } from "../../contract/verdict.js";
+import type { IncidentAnswer, IncidentWhat } from "../../contract/incidents/incidents.js";
+import type { Action, Band } from "../../contract/verdicts/verdict.js";
 import { useAccess } from "../access.js";
 import { exploreHash } from "../explore-view.js";
+import { ChoiceField } from "../fields.js";
 import { hashOf } from "../location.js";
 import type { ProjectPageProperties } from "../page-properties.js";
-import { Card, Dialog, Fault, FreshnessLine, Loaded, Table, Time } from "../parts.js";
+import { Card, Confirmation, FreshnessLine, Loaded, Table, Time } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
 import { readablePath } from "../shown-text.js";
 import { actionOrder, actionWords, bandOrder, bandWords, count, plural } from "../words.js";
+import { isForVeryMany, subjectParts } from "./let-through.js";
 import { newRuleHash } from "./rule-draft.js";
 
 const refreshMs = 15_000;
@@ -45,6 +47,7 @@ function phraseOf(what: IncidentWhat): string {
 /** Open incidents that are not muted, each with its three buttons; below them those that ended or are muted, folded. */
 export function IncidentsCard({ api, project }: ProjectPageProperties) {
   const incidents = useResource(() => api.incidents(project, "all", shownMax), [api, project], refreshMs);
+  const exceptions = useResource(() => api.exceptions(project), [api, project]);
   const [muting, setMuting] = useState<IncidentAnswer | null>(null);
   return (
     <Card
@@ -61,7 +64,7 @@ export function IncidentsCard({ api, project }: ProjectPageProperties) {
           const leading = data.filter(isLeading);
           return (
             <>
-              {leading.length === 0 && <p class="dim">No open incident: no traffic of programs has suddenly grown.</p>}
+              {leading.length === 0 && <NoneLeads muted={data.filter(({ state }) => state === "open")} />}
               {leading.map((each) => (
                 <Incident key={each.id} of={each} onMute={() => setMuting(each)} />
               ))}
@@ -70,6 +73,14 @@ export function IncidentsCard({ api, project }: ProjectPageProperties) {
           );
         }}
       </Loaded>
+      {exceptions.value
+        ?.filter(({ subject }) => isForVeryMany(subject))
+        .map(({ id, subject, expires_at }) => (
+          <p key={id} class="notice">
+            An exception lets very many visitors through, whatever rules say: <b>{subjectParts(subject)[1]}</b>, until{" "}
+            <Time at={expires_at} />. <a href={hashOf("exceptions")}>Exceptions</a>
+          </p>
+        ))}
       {muting !== null && (
         <MuteDialog
           api={api}
@@ -80,6 +91,24 @@ export function IncidentsCard({ api, project }: ProjectPageProperties) {
         />
       )}
     </Card>
+  );
+}
+
+/** What is said where no incident leads. */
+function NoneLeads({ muted }: { readonly muted: readonly IncidentAnswer[] }) {
+  const [first] = muted;
+  if (first === undefined) return <p class="dim">No open incident: no traffic of programs has suddenly grown.</p>;
+  return (
+    <p class="dim">
+      {plural(muted.length, "open incident")} {muted.length === 1 ? "is" : "are"} muted
+      {muted.length === 1 && first.muted_until !== null && (
+        <>
+          {" "}
+          until <Time at={first.muted_until} />
+        </>
+      )}
+      : see the list below. No other one is open.
+    </p>
   );
 }
 
@@ -224,30 +253,20 @@ function MuteDialog(
       onClose();
     });
   return (
-    <Dialog title="Mute this incident" onClose={onClose}>
+    <Confirmation
+      title="Mute this incident"
+      yes="Mute"
+      isHarmless
+      isBusy={task.isRunning}
+      fault={task.fault}
+      onYes={() => void mute()}
+      onNo={onClose}
+    >
       <p>
         Until then neither it nor another <b class="wrap">{phraseOf(incident.what)}</b> alerts or is shown here. It is
         still recorded.
       </p>
-      <label>
-        <span>For</span>
-        <select value={hours} onChange={(event) => setHours(Number(event.currentTarget.value))}>
-          {muteHours.map(([value, name]) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      <Fault of={task.fault} />
-      <p class="buttons">
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="button" class="primary" aria-disabled={task.isRunning} onClick={() => void mute()}>
-          Mute
-        </button>
-      </p>
-    </Dialog>
+      <ChoiceField label="For" value={hours} options={muteHours} onChange={setHours} />
+    </Confirmation>
   );
 }

@@ -1,8 +1,9 @@
 /** Keys: enabling scoring, the site key to take along, rotation of both. A private key is shown once, when it is made. */
 import { useState } from "preact/hooks";
-import type { OldKeyRow } from "../../contract/api-answers.js";
-import { testOutcomeOf } from "../../contract/test-keys.js";
+import type { OldKeyRow } from "../../contract/configuration/project-answers.js";
+import { testOutcomeOf } from "../../contract/configuration/test-keys.js";
 import { useAccess } from "../access.js";
+import { ChoiceField } from "../fields.js";
 import type { ProjectPageProperties } from "../page-properties.js";
 import { Card, Confirmation, CopyField, Fault, Loaded, PageTitle, SecretDialog, Time } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
@@ -160,16 +161,7 @@ function Rotation(properties: {
       onYes={() => onYes(hours)}
       onNo={onNo}
     >
-      <label>
-        <span>The old key</span>
-        <select value={hours} onChange={(event) => setHours(Number(event.currentTarget.value))}>
-          {overlaps.map(([value, name]) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
+      <ChoiceField label="The old key" value={hours} options={overlaps} onChange={setHours} />
       <p>
         {hours === 0
           ? `${users} at once.`

@@ -1,11 +1,12 @@
 /** Letting somebody through: the dialog that blocks and sessions lead to, and what is let through already. */
 import { useState } from "preact/hooks";
-import type {
-  ExceptionAnswer,
-  ExceptionRow,
-  ExceptionSubject,
-  ExceptionSubjectKind,
-} from "../../contract/exceptions.js";
+import {
+  type ExceptionAnswer,
+  type ExceptionRow,
+  type ExceptionSubject,
+  type ExceptionSubjectKind,
+  isWideNetwork,
+} from "../../contract/configuration/exceptions.js";
 import { useAccess } from "../access.js";
 import { hashOf } from "../location.js";
 import type { ProjectPageProperties } from "../page-properties.js";
@@ -28,6 +29,11 @@ const subjectWords: Readonly<Record<ExceptionSubjectKind, string>> = {
 export function subjectParts(subject: ExceptionSubject): readonly [name: string, value: string] {
   const [kind, value] = Object.entries(subject)[0] as [ExceptionSubjectKind, string];
   return [subjectWords[kind], value];
+}
+
+/** Whether it is for a part of the internet: very many visitors are behind it. */
+export function isForVeryMany({ network }: ExceptionSubject): boolean {
+  return network !== undefined && isWideNetwork(network);
 }
 
 /** The exceptions that are of one of these subjects. */
@@ -126,6 +132,15 @@ export function LetThroughDialog(
               );
             })}
           </fieldset>
+          {isForVeryMany(subjects[chosen]!) && (
+            <label class="check notice">
+              <input type="checkbox" required />
+              <span>
+                Very many visitors have addresses in this network: no rule stops any of them until then. Let all of them
+                through.
+              </span>
+            </label>
+          )}
           <UntilField legend="Ends" value={until} onChange={setUntil} />
           <label>
             <span>Why (verdicts quote it)</span>

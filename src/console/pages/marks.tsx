@@ -1,9 +1,9 @@
 /** Marks of sessions: set on a session's page, and what they say of verdictd on the overview. */
 
 import { useState } from "preact/hooks";
-import type { SessionAnswer } from "../../contract/log-answers.js";
-import type { MarkAnswer, MarkName, MarksAnswer, MarkTotals } from "../../contract/marks.js";
-import type { Band } from "../../contract/verdict.js";
+import type { MarkAnswer, MarkName, MarksAnswer, MarkTotals } from "../../contract/sessions/marks.js";
+import type { SessionAnswer } from "../../contract/sessions/session-answers.js";
+import type { Band } from "../../contract/verdicts/verdict.js";
 import { useAccess } from "../access.js";
 import type { Api } from "../api.js";
 import { csvOf } from "../csv.js";

@@ -1,17 +1,18 @@
 /** Members: who belongs to the account and as what; owners and admins add people, change roles and remove them. */
 import { useLayoutEffect, useState } from "preact/hooks";
-import type { MemberRow } from "../../contract/api-answers.js";
-import { type Role, roles } from "../../contract/entities.js";
+import type { MemberRow } from "../../contract/configuration/account-answers.js";
+import { type Role, roles } from "../../contract/configuration/entities.js";
 import { useAccess } from "../access.js";
 import type { Api } from "../api.js";
+import { ChoiceField, choicesOf, NameField } from "../fields.js";
 import {
   Card,
   Confirmation,
   Fault,
   FreshnessLine,
   Loaded,
-  NameField,
   PageTitle,
+  RowButton,
   SecretDialog,
   Table,
   Time,
@@ -41,10 +42,14 @@ export function MembersPage({ api }: { readonly api: Api }) {
   const run = (work: () => Promise<unknown>, done: string) =>
     task.run(async () => {
       await work();
-      setRemoving(null);
       await members.reload();
       setSaid(done);
     });
+  const remove = ({ user }: MemberRow) =>
+    run(async () => {
+      await api.removeMember(user.id);
+      setRemoving(null);
+    }, `${user.name} is no member any more.`);
   const own = members.value?.data.find(({ current }) => current)?.role;
   const { mayWrite } = useAccess();
   const mayChange = mayWrite && (own === "owner" || own === "admin");
@@ -98,14 +103,9 @@ export function MembersPage({ api }: { readonly api: Api }) {
                       name: "Remove",
                       isAction: true,
                       cell: (row: MemberRow) => (
-                        <button
-                          type="button"
-                          class="quiet"
-                          aria-label={`Remove ${row.user.name}`}
-                          onClick={() => setRemoving(row)}
-                        >
+                        <RowButton label={`Remove ${row.user.name}`} onPress={() => setRemoving(row)}>
                           Remove
-                        </button>
+                        </RowButton>
                       ),
                     },
                   ]
@@ -130,9 +130,7 @@ export function MembersPage({ api }: { readonly api: Api }) {
           yes="Remove"
           isBusy={task.isRunning}
           fault={task.fault}
-          onYes={() =>
-            void run(() => api.removeMember(removing.user.id), `${removing.user.name} is no member any more.`)
-          }
+          onYes={() => void remove(removing)}
           onNo={() => setRemoving(null)}
         >
           <p>
@@ -204,19 +202,12 @@ function NewMember(properties: {
             onInput={(event) => setDraft({ ...draft, email: event.currentTarget.value })}
           />
         </label>
-        <label>
-          <span>Role</span>
-          <select
-            value={draft.role}
-            onChange={(event) => setDraft({ ...draft, role: event.currentTarget.value as Role })}
-          >
-            {roles.map((role) => (
-              <option key={role} value={role}>
-                {roleWords[role]}
-              </option>
-            ))}
-          </select>
-        </label>
+        <ChoiceField
+          label="Role"
+          value={draft.role}
+          options={choicesOf(roleWords)}
+          onChange={(role) => setDraft({ ...draft, role })}
+        />
         <p class="dim">No e-mail is sent: you get a token to hand over.</p>
         <button type="submit" class="primary" aria-disabled={isBusy}>
           Add the member

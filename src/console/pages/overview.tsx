@@ -2,7 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
-import type { SessionRow, StatsRow } from "../../contract/log-answers.js";
+import type { SessionRow } from "../../contract/sessions/session-answers.js";
+import type { StatsRow } from "../../contract/traffic/stats-answers.js";
 import type { Api } from "../api.js";
 import { StackedBars } from "../chart.js";
 import { exploreHash } from "../explore-view.js";

@@ -1,6 +1,7 @@
 /** The pass rate of challenges by rule over the last days: the operator's measure of false positives. */
-import { dayMs } from "../../contract/durations.js";
-import type { ChallengeCounts, StatsRow } from "../../contract/log-answers.js";
+
+import type { ChallengeCounts, StatsRow } from "../../contract/traffic/stats-answers.js";
+import { dayMs } from "../../contract/values/durations.js";
 import type { Api } from "../api.js";
 import { hashOf } from "../location.js";
 import { count } from "../words.js";
@@ -57,7 +58,7 @@ export function PassRate(properties: {
     return (
       <p class="pass-rate dim">
         {of.isEnabled ? (
-          `Pass rate: no challenge was issued in the last ${days} days.`
+          `Pass rate: no visitor has loaded a challenge of it in the last ${days} days.`
         ) : (
           <>
             Pass rate: not counted, because verdictd’s own challenge is <a href={hashOf("settings")}>off</a>.

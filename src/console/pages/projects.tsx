@@ -1,10 +1,11 @@
 /** Projects of the account: each with its own keys, rules and sessions; a new one is made here. */
 import { useState } from "preact/hooks";
-import type { ProjectRow } from "../../contract/api-answers.js";
+import type { ProjectRow } from "../../contract/configuration/project-answers.js";
 import { useAccess } from "../access.js";
 import type { Api } from "../api.js";
+import { NameField } from "../fields.js";
 import { hashOf } from "../location.js";
-import { Card, Fault, NameField, PageTitle, Table } from "../parts.js";
+import { Card, Fault, PageTitle, Table } from "../parts.js";
 import { useTask } from "../resource.js";
 
 /** `onMade` is awaited after each new project: the list of the frame has it then. */
@@ -32,7 +33,7 @@ export function ProjectsPage(properties: {
       <Table
         caption="Projects of the account"
         columns={[
-          { name: "Number", cell: ({ id }: ProjectRow) => id, isNumber: true },
+          { name: "Number", cell: ({ id }: ProjectRow) => id },
           {
             name: "Project",
             cell: ({ id, name: shown }: ProjectRow) => (

@@ -1,7 +1,8 @@
 /** Settings of request scoring: whether requests of visitors without a scored session are judged, and who decides about signed agents. */
-import type { SignedAgentPolicy } from "../../contract/verdict.js";
+import type { SignedAgentPolicy } from "../../contract/verdicts/verdict.js";
+import { CheckField, ChoiceField, choicesOf } from "../fields.js";
 import type { ProjectPageProperties } from "../page-properties.js";
-import { CheckField, ChoiceField, SettingsCard } from "./settings-card.js";
+import { SettingsCard } from "./settings-card.js";
 
 const policyWords: Readonly<Record<SignedAgentPolicy, string>> = {
   allow: "Allow them before any rule is evaluated",
@@ -40,7 +41,7 @@ export function RequestScoringCard({ api, project }: ProjectPageProperties) {
           />
           <ChoiceField
             label="Agents whose signature was verified"
-            words={policyWords}
+            options={choicesOf(policyWords)}
             value={draft.signed_agents}
             onChange={(signed_agents) => change({ signed_agents })}
             note="They are allowed only while verified bots are allowed too."

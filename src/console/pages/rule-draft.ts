@@ -1,5 +1,5 @@
 /** A rule as it is being written, and how the address of its form holds it, so that reload, back and a shared link bring it again. */
-import { type Action, actions } from "../../contract/verdict.js";
+import { type Action, actions } from "../../contract/verdicts/verdict.js";
 import { hashOf } from "../location.js";
 import type { RulePlace } from "../rule-place.js";
 import type { UntilChoice } from "./until-field.js";

@@ -1,10 +1,11 @@
 /** A rule as a draft: checked by the server while it is typed, and backtested on the latest sessions before it is saved. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { ListedRuleAnswer } from "../../contract/api-answers.js";
-import { type Action, actions } from "../../contract/verdict.js";
+import type { ListedRuleAnswer } from "../../contract/configuration/rule-answers.js";
+import { actions } from "../../contract/verdicts/verdict.js";
 import { useAccess } from "../access.js";
 import { forgetDraft, storeDraft, storedDraft } from "../credential.js";
 import { useDraftBacktest } from "../draft-backtest.js";
+import { CheckField, ChoiceField, choicesOf } from "../fields.js";
 import { hashOf, useAddressed } from "../location.js";
 import type { AddressedPageProperties } from "../page-properties.js";
 import { Card, Fault, Loaded, PageTitle } from "../parts.js";
@@ -31,6 +32,7 @@ interface RuleEditorPageProperties extends AddressedPageProperties {
  */
 export function RuleEditorPage({ api, project, item, query }: RuleEditorPageProperties) {
   const isNew = item === "new";
+  const { mayWrite } = useAccess();
   const rules = useResource(() => api.rules(project), [api, project]);
   const [saved, setSaved] = useState<ListedRuleAnswer[] | null>(null);
   // Typing must not be undone by a reading that comes later.
@@ -40,7 +42,7 @@ export function RuleEditorPage({ api, project, item, query }: RuleEditorPageProp
   const rule = saved?.find(({ id }) => String(id) === item);
   return (
     <>
-      <PageTitle title={isNew ? "New rule" : "Edit rule"} />
+      <PageTitle title={isNew ? "New rule" : mayWrite ? "Edit rule" : "Rule"} />
       <p>
         <a href={hashOf("rules")}>All rules</a>
       </p>
@@ -89,7 +91,7 @@ function Editor(properties: EditorProperties) {
   const { place = rule === null ? "last" : "stay", until = never } = draft;
   const sortOrder = triedOrder(others, place, rule?.sort_order);
   const names = ruleNames(rules);
-  const backtest = useDraftBacktest(api, project, draft.expression, draft.action, sortOrder);
+  const backtest = useDraftBacktest(api, project, draft.expression, draft.action, sortOrder, rule?.id);
   const { mayWrite } = useAccess();
   const task = useTask();
   const nameField = useRef<HTMLInputElement>(null);
@@ -123,7 +125,7 @@ function Editor(properties: EditorProperties) {
   return (
     <div class="editor">
       <div>
-        {rule === null && (
+        {rule === null && mayWrite && (
           <Recipes
             isOpenAtFirst={draft.name === "" && draft.expression === ""}
             onUse={({ name, expression, action }) => {
@@ -133,17 +135,20 @@ function Editor(properties: EditorProperties) {
           />
         )}
         <form class="card" onSubmit={submit}>
-          <label>
-            <span>Name</span>
-            <input
-              ref={nameField}
-              required
-              maxLength={255}
-              value={draft.name}
-              autocomplete="off"
-              onInput={(event) => change({ name: event.currentTarget.value })}
-            />
-          </label>
+          {!mayWrite && <p class="dim">You can try an expression and an action here; your role may not save them.</p>}
+          <fieldset class="bare" disabled={!mayWrite}>
+            <label>
+              <span>Name</span>
+              <input
+                ref={nameField}
+                required
+                maxLength={255}
+                value={draft.name}
+                autocomplete="off"
+                onInput={(event) => change({ name: event.currentTarget.value })}
+              />
+            </label>
+          </fieldset>
           <ExpressionField
             value={draft.expression}
             checked={backtest}
@@ -152,38 +157,29 @@ function Editor(properties: EditorProperties) {
             use="rule"
             onChange={(expression) => change({ expression })}
           />
-          <label>
-            <span>Action</span>
-            <select value={draft.action} onChange={(event) => change({ action: event.currentTarget.value as Action })}>
-              {actions.map((action) => (
-                <option key={action} value={action}>
-                  {actionWords[action]}
-                </option>
-              ))}
-            </select>
-          </label>
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={draft.isActive}
-              onChange={(event) => change({ isActive: event.currentTarget.checked })}
-            />
-            Active
-          </label>
-          <label>
-            <span>Place: the first rule that matches decides</span>
-            <select value={place} onChange={(event) => change({ place: event.currentTarget.value })}>
-              {rule !== null && <option value="stay">Here: where it is now</option>}
-              <option value="first">First, before all others</option>
-              <option value="last">Last, behind all others</option>
-              {others.slice(1).map(({ id, name }) => (
-                <option key={id} value={`before:${id}`}>
-                  Here: before {id} {name}
-                </option>
-              ))}
-            </select>
-          </label>
-          <UntilField legend="Expires" hasNever value={until} onChange={(value) => change({ until: value })} />
+          <ChoiceField
+            label="Action"
+            value={draft.action}
+            options={choicesOf(actionWords, actions)}
+            onChange={(action) => change({ action })}
+          />
+          <fieldset class="bare" disabled={!mayWrite}>
+            <CheckField label="Active" value={draft.isActive} onChange={(isActive) => change({ isActive })} />
+            <label>
+              <span>Place: the first rule that matches decides</span>
+              <select value={place} onChange={(event) => change({ place: event.currentTarget.value })}>
+                {rule !== null && <option value="stay">Here: where it is now</option>}
+                <option value="first">First, before all others</option>
+                <option value="last">Last, behind all others</option>
+                {others.slice(1).map(({ id, name }) => (
+                  <option key={id} value={`before:${id}`}>
+                    Here: before {id} {name}
+                  </option>
+                ))}
+              </select>
+            </label>
+            <UntilField legend="Expires" hasNever value={until} onChange={(value) => change({ until: value })} />
+          </fieldset>
           {!isAsking && <Fault of={task.fault} />}
           <p class="buttons">
             <a class="button" href={hashOf("rules")} onClick={() => forgetDraft(project, item)}>
@@ -201,7 +197,7 @@ function Editor(properties: EditorProperties) {
           <StartDialog
             api={api}
             project={project}
-            rule={{ ...draft, sortOrder }}
+            rule={{ ...draft, sortOrder, id: rule?.id }}
             names={names}
             yes="Save and activate it"
             isBusy={task.isRunning}

@@ -1,7 +1,7 @@
 /** What became of a rule: its hits over time, the last one, and beside it the pass rate of its challenges. */
 
 import { useMemo } from "preact/hooks";
-import type { RuleHits, RuleMinutesAnswer, StatsRow } from "../../contract/log-answers.js";
+import type { RuleHits, RuleMinutesAnswer, StatsRow } from "../../contract/traffic/stats-answers.js";
 import type { Api } from "../api.js";
 import { StackedBars } from "../chart.js";
 import type { ProjectPageProperties } from "../page-properties.js";

@@ -1,5 +1,5 @@
 /** When rules were switched on, off or changed, as marks of a chart and as a list below it. */
-import type { AuditRow } from "../../contract/audit.js";
+import type { AuditRow } from "../../contract/configuration/audit.js";
 import type { ChartMark } from "../chart.js";
 import { hashOf } from "../location.js";
 import { Time } from "../parts.js";

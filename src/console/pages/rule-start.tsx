@@ -1,6 +1,6 @@
 /** What is asked before a rule that people notice is switched on: what it would have done, and on first use what it does and needs. */
-import type { ListedRuleAnswer } from "../../contract/api-answers.js";
-import type { Action } from "../../contract/verdict.js";
+import type { ListedRuleAnswer } from "../../contract/configuration/rule-answers.js";
+import type { Action } from "../../contract/verdicts/verdict.js";
 import { useDraftBacktest } from "../draft-backtest.js";
 import { hashOf } from "../location.js";
 import type { ProjectPageProperties } from "../page-properties.js";
@@ -17,6 +17,8 @@ interface StartingRule {
   readonly action: Action;
   /** Where it stands; absent: behind all others. */
   readonly sortOrder?: number | undefined;
+  /** Absent: a new one. */
+  readonly id?: number | undefined;
 }
 
 /** Whether switching it on is asked about: always for block, for challenge and delay while no other active rule uses them. */
@@ -41,7 +43,7 @@ export function StartDialog(
 ) {
   const { api, project, names, rule, yes, isBusy, fault, onYes, onNo } = properties;
   const { name, expression, action } = rule;
-  const backtest = useDraftBacktest(api, project, expression, action, rule.sortOrder);
+  const backtest = useDraftBacktest(api, project, expression, action, rule.sortOrder, rule.id);
   const isWaiting = backtest.state === "waiting" || backtest.state === "empty";
   return (
     <ConsequenceDialog

@@ -1,12 +1,13 @@
 /** The rules in the order of evaluation: moved by dragging or with the arrow keys, switched on and off, deleted. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { ListedRuleAnswer } from "../../contract/api-answers.js";
-import type { RuleMinutesAnswer } from "../../contract/log-answers.js";
-import { actions } from "../../contract/verdict.js";
+import type { ListedRuleAnswer } from "../../contract/configuration/rule-answers.js";
+import type { RuleMinutesAnswer } from "../../contract/traffic/stats-answers.js";
+import { actions } from "../../contract/verdicts/verdict.js";
 import { useAccess } from "../access.js";
+import { ChoiceField, choicesOf } from "../fields.js";
 import { hashOf } from "../location.js";
 import type { ProjectPageProperties } from "../page-properties.js";
-import { ActionBadge, Confirmation, Fault, FreshnessLine, Loaded, PageTitle, Time } from "../parts.js";
+import { ActionBadge, Confirmation, Fault, FreshnessLine, Loaded, PageTitle, RowButton, Time } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
 import { moved, orderChanges } from "../rule-order.js";
 import { actionWords, count, plural } from "../words.js";
@@ -17,6 +18,14 @@ import { asksBeforeStart, StartDialog } from "./rule-start.js";
 
 /** Rules in a list before a search shows more. */
 const shownMax = 50;
+
+/** What the list may be narrowed to: a state, or an action. */
+const shownOnly: readonly (readonly [string, string])[] = [
+  ["", "All rules"],
+  ["active", "Active"],
+  ["inactive", "Inactive"],
+  ...choicesOf(actionWords, actions),
+];
 
 /** Each rule with its hits and the pass rate of its challenges over the last 7 days, read anew after every change. */
 export function RulesPage({ api, project }: ProjectPageProperties) {
@@ -35,7 +44,7 @@ export function RulesPage({ api, project }: ProjectPageProperties) {
       </PageTitle>
       <p class="dim">
         Evaluated from top to bottom: the first active rule that matches decides. After a match with log, evaluation
-        continues. Move a rule by its handle, or with the arrow keys on it.
+        continues.{mayWrite && " Move a rule by its handle, or with the arrow keys on it."}
       </p>
       {mayWrite && (
         <p>
@@ -101,7 +110,8 @@ function RuleList({ api, project, rules, challenges, hits, minutes, reload }: Ru
   const toggle = (rule: ListedRuleAnswer) =>
     task.run(async () => {
       await api.changeRule(project, rule.id, { is_active: !rule.is_active });
-      setStarting(null);
+      // Another rule may be asked about by now.
+      setStarting((asked) => (asked?.id === rule.id ? null : asked));
       await reload();
       setSaid(`${rule.name} is ${rule.is_active ? "inactive" : "active"}`);
     });
@@ -133,19 +143,7 @@ function RuleList({ api, project, rules, challenges, hits, minutes, reload }: Ru
               onInput={(event) => setSearch(event.currentTarget.value)}
             />
           </label>
-          <label>
-            <span>Only</span>
-            <select value={only} onChange={(event) => setOnly(event.currentTarget.value)}>
-              <option value="">All rules</option>
-              <option value="active">Active</option>
-              <option value="inactive">Inactive</option>
-              {actions.map((action) => (
-                <option key={action} value={action}>
-                  {actionWords[action]}
-                </option>
-              ))}
-            </select>
-          </label>
+          <ChoiceField label="Only" value={only} options={shownOnly} onChange={setOnly} />
         </div>
       )}
       {isNarrowed && (
@@ -222,14 +220,9 @@ function RuleList({ api, project, rules, challenges, hits, minutes, reload }: Ru
                 {mayWrite ? "Edit" : "Open"}
               </a>
               {mayWrite && (
-                <button
-                  type="button"
-                  class="quiet"
-                  aria-label={`Delete ${rule.name}`}
-                  onClick={() => setDeleting(rule)}
-                >
+                <RowButton label={`Delete ${rule.name}`} onPress={() => setDeleting(rule)}>
                   Delete
-                </button>
+                </RowButton>
               )}
             </div>
           </li>

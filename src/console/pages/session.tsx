@@ -2,11 +2,12 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { AgentCertainty } from "../../contract/agents.js";
-import type { DetectionAnswer } from "../../contract/api-answers.js";
-import type { EngineName } from "../../contract/evidence.js";
-import type { BlockRow, FiredDetectionAnswer, SessionAnswer } from "../../contract/log-answers.js";
-import type { QueriedSessionRow, SessionDimension, SessionGroup } from "../../contract/session-query.js";
+import type { AgentCertainty } from "../../contract/bots/agents.js";
+import type { DetectionAnswer } from "../../contract/evidence/detection-answers.js";
+import type { EngineName } from "../../contract/evidence/evidence.js";
+import type { FiredDetectionAnswer, SessionAnswer } from "../../contract/sessions/session-answers.js";
+import type { QueriedSessionRow, SessionDimension, SessionGroup } from "../../contract/sessions/session-query.js";
+import type { BlockRow } from "../../contract/traffic/block-answers.js";
 import type { Api } from "../api.js";
 import { type ExploreView, timeAround } from "../explore-view.js";
 import { equalTo } from "../expression.js";
@@ -19,7 +20,7 @@ import { groupTitles } from "./explore-groups.js";
 import { Explored, ExploredAction, ExploredBand, ExploredDetection, ExploredNumber, ExploredText } from "./explored.js";
 import { exceptionsOf, LetThroughButton, LetThroughDialog, LetThroughUntil } from "./let-through.js";
 import { MarkCard } from "./marks.js";
-import { noNames, RuleLink, ruleNames } from "./rule-link.js";
+import { RuleLink, useRuleNames } from "./rule-link.js";
 import { Entry, PointerPath, RecordedShare, type TimelineLine } from "./timeline.js";
 
 const refreshMs = 5000;
@@ -39,8 +40,7 @@ export function SessionPage({ api, project, token }: ProjectPageProperties & { r
     [api, project, token, firstSeen],
     foundRefreshMs,
   );
-  const rules = useResource(async () => ruleNames(await api.rules(project)), [api, project]);
-  const names = rules.value ?? noNames;
+  const names = useRuleNames({ api, project });
   const timeline = useResource(() => api.timeline(project, token), [api, project, token], refreshMs);
   const known = new Map(catalogue.value?.data.map((each) => [each.id, each]));
   return (

@@ -1,9 +1,9 @@
 /** Live sessions: the log, the latest first, read anew while it is looked at; a way to one session by its token. */
-
 import { useRef, useState } from "preact/hooks";
-import type { SessionRow } from "../../contract/log-answers.js";
-import type { Band } from "../../contract/verdict.js";
+import type { SessionRow } from "../../contract/sessions/session-answers.js";
+import type { Band } from "../../contract/verdicts/verdict.js";
 import { timeAround } from "../explore-view.js";
+import { CheckField, ChoiceField, choicesOf } from "../fields.js";
 import { hashOf, useAddressed } from "../location.js";
 import { useLog } from "../log.js";
 import type { AddressedPageProperties } from "../page-properties.js";
@@ -12,6 +12,8 @@ import { bandOrder, bandWords, count, plural } from "../words.js";
 import { ExploredBand, ExploredNumber } from "./explored.js";
 
 const refreshMs = 5000;
+
+const shownBands: readonly (readonly [string, string])[] = [["", "All bands"], ...choicesOf(bandWords, bandOrder)];
 
 /** Read anew every 5 s while Live is ticked. The choice of a band filters the rows that were loaded, not the log. */
 export function SessionsPage({ api, project, query }: AddressedPageProperties) {
@@ -33,22 +35,9 @@ export function SessionsPage({ api, project, query }: AddressedPageProperties) {
         <FreshnessLine of={log.latest} {...(isLive && { every: "5 s" })} />
       </PageTitle>
       <div class="tools">
-        <label>
-          <span>Band</span>
-          <select value={band} onChange={(event) => setChosen(event.currentTarget.value)}>
-            <option value="">All bands</option>
-            {bandOrder.map((each) => (
-              <option key={each} value={each}>
-                {bandWords[each]}
-              </option>
-            ))}
-          </select>
-        </label>
+        <ChoiceField label="Band" value={band} options={shownBands} onChange={setChosen} />
         <OpenSession />
-        <label class="check">
-          <input type="checkbox" checked={isLive} onChange={(event) => setLive(event.currentTarget.checked)} />
-          Live
-        </label>
+        <CheckField label="Live" value={isLive} onChange={setLive} />
       </div>
       <LogTable
         log={log}

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 import { useAccess } from "../access.js";
-import { Amount, Card, Fault, Loaded } from "../parts.js";
+import { Card, Fault, Loaded } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
 
 /** For a dialog that asks before saving. */
@@ -95,57 +95,5 @@ function Form<Settings extends object>(
       {isAsking &&
         ask?.(changed, { isBusy: task.isRunning, fault: task.fault, onYes: store, onNo: () => setAsking(false) })}
     </form>
-  );
-}
-
-interface FieldProperties<Value> {
-  readonly label: string;
-  readonly value: Value;
-  readonly onChange: (value: Value) => void;
-}
-
-/** A tick box with its label behind it. */
-export function CheckField({ label, value, onChange }: FieldProperties<boolean>) {
-  return (
-    <label class="check">
-      <input type="checkbox" checked={value} onChange={(event) => onChange(event.currentTarget.checked)} />
-      {label}
-    </label>
-  );
-}
-
-/** One of the values that have words; `note` stands below. */
-export function ChoiceField<Value extends string>(
-  properties: FieldProperties<Value> & { readonly words: Readonly<Record<Value, string>>; readonly note: string },
-) {
-  const { label, value, onChange, words, note } = properties;
-  return (
-    <label>
-      <span>{label}</span>
-      <select value={value} onChange={(event) => onChange(event.currentTarget.value as Value)}>
-        {(Object.keys(words) as Value[]).map((each) => (
-          <option key={each} value={each}>
-            {words[each]}
-          </option>
-        ))}
-      </select>
-      <span class="dim">{note}</span>
-    </label>
-  );
-}
-
-/** A whole number from 1 to `max`, which the label says. */
-export function NumberField({ label, ...field }: FieldProperties<number> & { readonly max: number }) {
-  return <Amount label={`${label}, 1 to ${field.max}`} {...field} />;
-}
-
-/** A text in one line; `note` stands below. */
-export function TextField({ label, value, onChange, note }: FieldProperties<string> & { readonly note: string }) {
-  return (
-    <label>
-      <span>{label}</span>
-      <input type="text" value={value} onInput={(event) => onChange(event.currentTarget.value.trim())} />
-      <span class="dim">{note}</span>
-    </label>
   );
 }

@@ -1,8 +1,8 @@
 /** Asked before the threshold, a guard or the logged-in policy is changed: what that would have done in the last day. */
 
 import { useState } from "preact/hooks";
-import type { SettingsTestAnswer } from "../../contract/api-answers.js";
-import type { SettingsBody } from "../../contract/control.js";
+import type { SettingsTestAnswer } from "../../contract/configuration/backtest-answers.js";
+import type { SettingsBody } from "../../contract/configuration/control.js";
 import { type ExpressionFault, useAsked } from "../draft-backtest.js";
 import type { ProjectPageProperties } from "../page-properties.js";
 import { Fault } from "../parts.js";

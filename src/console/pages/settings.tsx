@@ -1,12 +1,13 @@
 /** Settings: guards, logged-in policy, the threshold with the bands that it makes, request scoring, and verdictd's own challenge. */
-import type { SettingsAnswer } from "../../contract/api-answers.js";
-import type { LoggedInPolicy } from "../../contract/verdict.js";
+import type { SettingsAnswer } from "../../contract/configuration/project-answers.js";
+import type { LoggedInPolicy } from "../../contract/verdicts/verdict.js";
 import { bandOfScore } from "../../verdict/bands.js";
+import { CheckField, ChoiceField, choicesOf, NumberField } from "../fields.js";
 import type { ProjectPageProperties } from "../page-properties.js";
 import { BandBadge, PageTitle } from "../parts.js";
 import { ChallengeCard } from "./challenge-card.js";
 import { RequestScoringCard } from "./request-scoring-card.js";
-import { CheckField, ChoiceField, NumberField, SettingsCard } from "./settings-card.js";
+import { SettingsCard } from "./settings-card.js";
 import { SettingsConsequence } from "./settings-consequence.js";
 
 const policyWords: Readonly<Record<LoggedInPolicy, string>> = {
@@ -44,7 +45,7 @@ export function SettingsPage({ api, project }: ProjectPageProperties) {
             />
             <ChoiceField
               label="Visitors who are logged in"
-              words={policyWords}
+              options={choicesOf(policyWords)}
               value={draft.logged_in_policy}
               onChange={(logged_in_policy) => change({ logged_in_policy })}
               note="No policy protects definite and confident bots."

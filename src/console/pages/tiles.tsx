@@ -1,8 +1,8 @@
 /** The overview's figures: how much of what was judged were bots and what became of it, sessions and requests apart, each with its change. */
 import type { ComponentChildren } from "preact";
-import type { StatsRow } from "../../contract/log-answers.js";
-import type { TrafficAnswer } from "../../contract/traffic-answers.js";
-import type { Band, VerdictSubject } from "../../contract/verdict.js";
+import type { StatsRow } from "../../contract/traffic/stats-answers.js";
+import type { TrafficAnswer } from "../../contract/traffic/traffic-answers.js";
+import type { Band, VerdictSubject } from "../../contract/verdicts/verdict.js";
 import type { Api } from "../api.js";
 import { type ExploreView, exploreHash } from "../explore-view.js";
 import { hashOf } from "../location.js";

@@ -1,7 +1,7 @@
 /** A session's timeline as it is shown: its pointer path drawn, its events as lines of the timeline, and how much of it there is. */
 
-import type { EventType } from "../../contract/events.js";
-import type { TimelineAnswer } from "../../contract/log-answers.js";
+import type { EventType } from "../../contract/events/events.js";
+import type { TimelineAnswer } from "../../contract/sessions/session-answers.js";
 import type { ExploreView } from "../explore-view.js";
 import { count } from "../words.js";
 import { ExploredText } from "./explored.js";

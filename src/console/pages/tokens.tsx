@@ -1,10 +1,21 @@
 /** Account tokens: list, make (the secret is shown once), revoke. */
 import { useState } from "preact/hooks";
-import type { TokenRow } from "../../contract/api-answers.js";
-import { type TokenAbility, tokenAbilities } from "../../contract/control.js";
+import type { TokenRow } from "../../contract/configuration/account-answers.js";
+import { type TokenAbility, tokenAbilities } from "../../contract/configuration/control.js";
 import { useAccess } from "../access.js";
 import type { Api } from "../api.js";
-import { Card, Confirmation, Fault, FreshnessLine, Loaded, PageTitle, SecretDialog, Table, Time } from "../parts.js";
+import {
+  Card,
+  Confirmation,
+  Fault,
+  FreshnessLine,
+  Loaded,
+  PageTitle,
+  RowButton,
+  SecretDialog,
+  Table,
+  Time,
+} from "../parts.js";
 import { useResource, useTask } from "../resource.js";
 
 interface TokensPageProperties {
@@ -58,9 +69,9 @@ export function TokensPage({ api, onRevokedSelf }: TokensPageProperties) {
       name: "Revoke",
       isAction: true,
       cell: (row: TokenRow) => (
-        <button type="button" class="quiet" aria-label={`Revoke token ${row.id}`} onClick={() => setRevoking(row)}>
+        <RowButton label={`Revoke token ${row.id}`} onPress={() => setRevoking(row)}>
           Revoke
-        </button>
+        </RowButton>
       ),
     },
   ];

@@ -1,5 +1,5 @@
 /** Usage against the plan's quota, and who the token speaks for. */
-import type { UsageAnswer } from "../../contract/api-answers.js";
+import type { UsageAnswer } from "../../contract/configuration/account-answers.js";
 import type { Api } from "../api.js";
 import { Card, FreshnessLine, Loaded, PageTitle } from "../parts.js";
 import { useResource } from "../resource.js";

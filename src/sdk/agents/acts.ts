@@ -1,13 +1,13 @@
 /**
  * How agents act, where a page can tell and people can't do it: activation without an input, clicks in the very middle, input to a page that nobody sees,
- * two pages with the focus at once, keys that go down twice. Counts since the last report; which key it was never leaves. A part of `/sdk-agents.js`, which
+ * two pages with the focus at once, keys that go down twice, text that is there at once. Counts since the last report; which key it was never leaves. A part of `/sdk-agents.js`, which
  * comes later: `collectors/activation.ts` has looked for an activation before the first touch, in fewer bytes than one rule for both would take in `/sdk.js`.
  */
 import { bare, doc } from "../bare.js";
 import { attempt, type PageHooks } from "../page-hooks.js";
 import type { ObservedFacts } from "../recorder.js";
 
-type Count = "lone_activations" | "exact_clicks" | "hidden_acts" | "shared_focus" | "unpaired_keys";
+type Count = "lone_activations" | "exact_clicks" | "hidden_acts" | "shared_focus" | "unpaired_keys" | "placed_texts";
 
 /** Whatever may give an activation, ms: browsers keep it for five seconds. */
 const activeMs = 6000;
@@ -16,6 +16,14 @@ const checkMs = 1000;
 const checksMost = 20;
 /** The focus of two pages changes at once when a person goes from one to the other, ms. */
 const focusMs = 1000;
+/** Tabs of the site that have the focus tell each other this often at most, ms. */
+const tellMs = 5000;
+/** Text that is in a field so soon after it got the focus was not spoken or picked in a window of its own meanwhile, ms. */
+const placedMs = 500;
+/** Emoji and signs of a picker are shorter. */
+const placedMin = 3;
+/** A frame in a shadow root is none of the page's: who leads the pointer into one may press there for so long, ms. */
+const frameMs = 30_000;
 /** A pointer that moved this often at most since its last press has not been touched. */
 const movesFew = 2;
 const middlePx = 0.5;
@@ -55,10 +63,12 @@ export function watchActs(listen: PageHooks["listen"], later: PageHooks["later"]
 
   let causeAt = hadInput() ? performance.now() : -activeMs;
   let loneAt = -activeMs;
+  /** When a hand last led the pointer, if not to a press of this page. */
+  let ledAt = -frameMs;
   const checkActivation = () => {
     const now = performance.now();
     // A frame passes its activation on, and the console of the developer tools gives one: who types there has the focus there.
-    if (window.length || !doc.hasFocus()) causeAt = now;
+    if (window.length || !doc.hasFocus() || now - ledAt < frameMs) causeAt = now;
     if (!navigator.userActivation?.isActive || now - causeAt < activeMs || now - loneAt < activeMs) return;
     loneAt = now;
     count("lone_activations");
@@ -75,11 +85,17 @@ export function watchActs(listen: PageHooks["listen"], later: PageHooks["later"]
   let moves = 0;
   let downX = -1;
   let downY = -1;
-  listen<PointerEvent>(window, "pointermove", () => {
+  let place = "";
+  listen<PointerEvent>(window, "pointermove", (event) => {
+    const here = `${event.screenX} ${event.screenY}`;
+    // A page that opens under a resting pointer has a move of it as well, which goes nowhere.
+    if ((place && place !== here) || event.getCoalescedEvents().length > 1) ledAt = performance.now();
+    place = here;
     moves++;
   });
   listen<PointerEvent>(window, "pointerdown", ({ isTrusted, pointerType, button, clientX: x, clientY: y, target }) => {
     if (!isTrusted) return;
+    ledAt = -frameMs;
     if (doc.hidden) count("hidden_acts");
     const isElsewhere = x !== downX || y !== downY;
     if (pointerType === "mouse" && !button && moves <= movesFew && isElsewhere && target instanceof Element) {
@@ -118,21 +134,42 @@ export function watchActs(listen: PageHooks["listen"], later: PageHooks["later"]
   });
 
   let focusedAt = performance.now();
-  listen(window, "focus blur", ({ target }) => {
+  let backAt = -placedMs;
+  listen(window, "focus blur", ({ target, type }) => {
     if (target !== window) return;
     focusedAt = performance.now();
+    if (type === "focus") backAt = focusedAt;
   });
   listen(window, "focusin blur", forgetKeys);
+
+  let fieldAt = -placedMs;
+  listen(window, "focusin", () => {
+    // A window that comes back gives its field the focus again: whoever was in front may have text for it.
+    fieldAt = performance.now() - backAt < placedMs ? -placedMs : performance.now();
+  });
+  listen<InputEvent>(window, "keydown beforeinput", ({ type, isTrusted, inputType, data }) => {
+    const isPlaced = isTrusted && inputType === "insertText" && (data ?? "").length >= placedMin;
+    if (isPlaced && performance.now() - fieldAt < placedMs) count("placed_texts");
+    // Once a focus, and never after a key: a suggestion may complete it.
+    if (isPlaced || type === "keydown") fieldAt = -placedMs;
+  });
+
   const hasFocus = () => window === top && !doc.hidden && doc.hasFocus() && performance.now() - focusedAt > focusMs;
   let channel: BroadcastChannel | null = null;
+  // A message costs more than all else that a report looks at: nobody speaks who is alone.
+  let isAlone = true;
+  let toldAt = -tellMs;
+  const tell = (what: "came" | "here" | "focus") => attempt(() => channel?.postMessage(what));
   // An open channel may keep the page from being kept for a step back.
   const open = () => {
     channel = attempt(() => new BroadcastChannel("verdictd")) ?? null;
-    if (channel) {
-      listen(channel, "message", () => {
-        if (hasFocus()) count("shared_focus");
-      });
-    }
+    if (!channel) return;
+    listen<MessageEvent>(channel, "message", ({ data }) => {
+      isAlone = false;
+      if (data === "came") tell("here");
+      if (data === "focus" && hasFocus()) count("shared_focus");
+    });
+    tell("came");
   };
   listen(window, "pagehide", () => {
     channel?.close();
@@ -146,7 +183,11 @@ export function watchActs(listen: PageHooks["listen"], later: PageHooks["later"]
 
   return () => {
     attempt(checkActivation);
-    if (hasFocus()) attempt(() => channel?.postMessage(0));
+    const now = performance.now();
+    if (!isAlone && now - toldAt >= tellMs && hasFocus()) {
+      toldAt = now;
+      tell("focus");
+    }
     const found = counts;
     counts = {};
     return Object.keys(found).length ? found : undefined;

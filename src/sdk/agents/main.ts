@@ -2,12 +2,14 @@
  * `/sdk-agents.js`: looks for the traces that AI agents leave in the pages they work in. The SDK's second file imports it; the server adds `marks`, what to
  * look for, at its end. Loads nothing, changes nothing, asks for no layout; what it finds is recorded, each mark once.
  */
-import type { AgentMarkKind } from "../../contract/agent-marks.js";
+import type { AgentMarkKind } from "../../contract/bots/agent-marks.js";
 import { doc } from "../bare.js";
 import { attempt, type PageHooks } from "../page-hooks.js";
 import { stackProbe } from "../probes/stack-probe.js";
 import type { Recorder } from "../recorder.js";
 import { watchActs } from "./acts.js";
+
+export { joinEvents } from "./joined-events.js";
 
 /** Values by kind, as the server tells them. */
 type Marks = Partial<Record<AgentMarkKind, string[]>>;

@@ -57,6 +57,8 @@ export async function runPage(
   if (!(await verdictd?.challenge())) return isRefused() ? stop(refused!, againMs) : stop(failed!, 0);
   progress.hidden = true;
   keepPass();
+  // Where cookies are refused the form would meet this page again, however late it is sent.
+  if (form && !navigator.cookieEnabled) return stop(refused!, againMs);
   if (form) {
     // What was posted is gone: to load this address again would not send it.
     status.textContent = form;

@@ -6,9 +6,10 @@ import { round } from "../recorder.js";
 /** How far from the middle of its target a click hit: 0 the middle, 1 the edge. Undefined where there is no saying. */
 function offCenter(event: MouseEvent, target: Element | undefined): number | undefined {
   const box = target?.getBoundingClientRect?.();
-  if (!box?.width || !box.height) return undefined;
-  const x = Math.abs(event.clientX - box.left - box.width / 2) / (box.width / 2);
-  const y = Math.abs(event.clientY - box.top - box.height / 2) / (box.height / 2);
+  if (!box) return undefined;
+  // Of a target without a width or a height this is no number, or none that is finite.
+  const x = Math.abs((2 * (event.clientX - box.left)) / box.width - 1);
+  const y = Math.abs((2 * (event.clientY - box.top)) / box.height - 1);
   return round(Math.max(x, y), 3);
 }
 

@@ -5,12 +5,11 @@
 import { own } from "../bare.js";
 import { attempt } from "../page-hooks.js";
 import type { ObservedFacts } from "../recorder.js";
-import { driverArtifacts } from "./drivers.js";
 
 const text = (value: unknown) => (typeof value === "string" && value ? value.slice(0, 512) : undefined);
 
 /** The payload of a page's first `env` event. */
-export function collectEnvironment(): ObservedFacts {
+export function collectEnvironment(driver_artifacts: string[] | undefined): ObservedFacts {
   const nav = navigator as Navigator & {
     deviceMemory?: number;
     connection?: { rtt?: number };
@@ -18,7 +17,7 @@ export function collectEnvironment(): ObservedFacts {
   };
   const facts: { [K in keyof ObservedFacts]: () => ObservedFacts[K] } = {
     webdriver: () => nav.webdriver,
-    driver_artifacts: driverArtifacts,
+    driver_artifacts: () => driver_artifacts,
     user_agent: () => text(nav.userAgent),
     ua_brands: () =>
       nav.userAgentData?.brands.slice(0, 16).map((each) => `${each.brand}/${each.version}`.slice(0, 128)),

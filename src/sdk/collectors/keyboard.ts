@@ -2,7 +2,7 @@
  * The rhythm of typing, as `key` events. Which key was pressed is used here to pair press and release, and to count
  * backspaces; it never leaves. Password fields are not followed at all.
  */
-import type { StrokeRow } from "../../contract/events.js";
+import type { StrokeRow } from "../../contract/events/events.js";
 import type { Collector } from "../collector.js";
 import { round } from "../recorder.js";
 

@@ -6,7 +6,7 @@ import { round } from "../recorder.js";
 
 const heartbeatMs = 30_000;
 /** Nobody is there any more: no heartbeats until the next input. */
-const idleMostMs = 5 * 60_000;
+const idleMostMs = 300_000;
 
 function hostOf(address: string): string | undefined {
   return attempt(() => new URL(address).host.slice(0, 255)) || undefined;
@@ -44,19 +44,22 @@ export const collectPage: Collector = (scene) => {
   recordPage(attempt(pageLoad)?.type);
   scene.later(beat, heartbeatMs);
 
-  // The Navigation API says it at once; elsewhere a navigation is noticed with the next click, key, step back or batch.
-  const navigation = own<EventTarget>("navigation");
-  if (navigation) scene.listen(navigation, "currententrychange", noticeNavigation);
-  scene.listen(window, "popstate hashchange click keyup", () => scene.later(noticeNavigation, 0));
-  scene.onDrain(noticeNavigation);
+  // In a task of its own: listening takes as long as all that comes before.
+  scene.later(() => {
+    // The Navigation API says it at once; elsewhere a navigation is noticed with the next click, key, step back or batch.
+    const navigation = own<EventTarget>("navigation");
+    if (navigation) scene.listen(navigation, "currententrychange", noticeNavigation);
+    scene.listen(window, "popstate hashchange click keyup", () => scene.later(noticeNavigation, 0));
+    scene.onDrain(noticeNavigation);
 
-  scene.listen(doc, "visibilitychange", () => {
-    scene.record("visibility", { state: doc.visibilityState });
-  });
-  scene.listen(window, "focus blur", (event) => {
-    if (event.target === window) scene.record("focus", { state: event.type });
-  });
-  scene.listen<PageTransitionEvent>(window, "pageshow", (event) => {
-    if (event.persisted) recordPage("back_forward");
-  });
+    scene.listen(doc, "visibilitychange", () => {
+      scene.record("visibility", { state: doc.visibilityState });
+    });
+    scene.listen(window, "focus blur", (event) => {
+      if (event.target === window) scene.record("focus", { state: event.type });
+    });
+    scene.listen<PageTransitionEvent>(window, "pageshow", (event) => {
+      if (event.persisted) recordPage("back_forward");
+    });
+  }, 0);
 };

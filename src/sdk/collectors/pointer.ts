@@ -1,5 +1,5 @@
 /** Pointer moves of mouse and pen, as `mouse` events of up to 256 points, or of more where they are packed. Bounded: whole stretches are skipped, never thinned. */
-import type { PointRow } from "../../contract/events.js";
+import type { PointRow } from "../../contract/events/events.js";
 import { doc } from "../bare.js";
 import type { Collector, Scene } from "../collector.js";
 import { type ObservedFacts, pointRow, round } from "../recorder.js";
@@ -15,10 +15,11 @@ const comparableMs = 150;
 
 /** True when `movementX/Y` fits the way on the screen, in CSS or in device pixels, but for rounding. */
 function movementFits(event: MouseEvent, last: MouseEvent): boolean {
-  const fits = (scale: number) =>
-    Math.abs(event.movementX - (event.screenX - last.screenX) * scale) <= 1 + scale &&
-    Math.abs(event.movementY - (event.screenY - last.screenY) * scale) <= 1 + scale;
-  return fits(1) || fits(devicePixelRatio) || fits(1 / devicePixelRatio);
+  return [1, devicePixelRatio, 1 / devicePixelRatio].some(
+    (scale) =>
+      Math.abs(event.movementX - (event.screenX - last.screenX) * scale) <= 1 + scale &&
+      Math.abs(event.movementY - (event.screenY - last.screenY) * scale) <= 1 + scale,
+  );
 }
 
 /** Follows the pointer. */

@@ -1,5 +1,5 @@
 /** Touches: one `touch` event a gesture, with the first finger's path. */
-import type { PointRow } from "../../contract/events.js";
+import type { PointRow } from "../../contract/events/events.js";
 import type { Collector } from "../collector.js";
 import { pointRow, round } from "../recorder.js";
 

@@ -1,5 +1,4 @@
 /** Says on the console which attributes of the script tag have names or values that the SDK does not know: it goes on without them. */
-import { nearestWord } from "../../contract/nearest-word.js";
 import { doc } from "../bare.js";
 
 const anything = /^/;
@@ -8,11 +7,11 @@ const onOrOff = /^(on|off)$/;
 /** What each attribute can be, by its name without `data-`. */
 const allowed: Readonly<Record<string, readonly [RegExp, string]>> = {
   "site-key": [anything, ""],
-  endpoint: [/^https?:/, "an http or https address"],
+  endpoint: [/^https?:/, "an http(s) address"],
   cookie: [onOrOff, "on or off"],
   "cookie-name": [/^[^\s;,=]+$/, "a cookie's name"],
   "cookie-domain": [/^[^\s;,/:]+$/, "a domain"],
-  "cookie-path": [/^\/[^;]*$/, "a path that begins with /"],
+  "cookie-path": [/^\/[^;]*$/, "a path beginning with /"],
   "cookie-same-site": [/^(Lax|Strict|None)$/, "Lax, Strict or None"],
   "cookie-max-age": [/^[1-9]\d*$/, "seconds"],
   token: [anything, ""],
@@ -39,10 +38,18 @@ export function checkAttributes(siteKey: string): void {
 
 function mistakeIn(name: string, value: string): string | null {
   if (!Object.hasOwn(allowed, name)) {
-    const near = nearestWord(name, Object.keys(allowed));
-    return `unknown attribute data-${name}${near ? `; did you mean data-${near}?` : ""}`;
+    const near = Object.keys(allowed).sort((one, other) => likeness(other, name) - likeness(one, name))[0]!;
+    return `unknown attribute data-${name}${likeness(near, name) > 2 ? `; did you mean data-${near}?` : ""}`;
   }
   const [form, expected] = allowed[name]!;
   // An empty attribute is one that a template left out.
   return !value || form.test(value) ? null : `data-${name}: expected ${expected}, got "${value.slice(0, 100)}"`;
+}
+
+/** How many letters two names begin with in common, hyphens apart. */
+function likeness(...names: [string, string]): number {
+  const [one, other] = names.map((each) => each.replace(/-/g, "")) as [string, string];
+  let count = 0;
+  while (one[count] && one[count] === other[count]) count++;
+  return count;
 }

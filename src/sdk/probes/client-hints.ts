@@ -21,7 +21,6 @@ export async function clientHints(): Promise<ObservedFacts> {
   if (!data) return {};
   const values = await data.getHighEntropyValues(Object.values(hints));
   const found: Record<string, unknown> = { ua_platform: data.platform };
-  for (const [key, name] of Object.entries(hints)) found[key] = values[name];
-  for (const key in found) if (typeof found[key] !== "string") delete found[key];
+  for (const [key, name] of Object.entries(hints)) if (typeof values[name] === "string") found[key] = values[name];
   return found;
 }

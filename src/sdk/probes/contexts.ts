@@ -19,12 +19,12 @@ export function contextFacts(nav: Navigator): Facts {
 }
 
 /** What `task` finds in a frame that is gone again before the page can notice. Throws where frames are refused. */
-export function withFrame<T>(task: (frame: Window) => T): T {
+export function withFrame<T>(task: (frame: Window & typeof globalThis) => T): T {
   const element = doc.createElement("iframe");
   element.style.display = "none";
   doc.documentElement.appendChild(element);
   try {
-    return task(element.contentWindow!);
+    return task(element.contentWindow as Window & typeof globalThis);
   } finally {
     element.remove();
   }

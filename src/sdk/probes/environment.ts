@@ -5,8 +5,9 @@ import { clientHints } from "./client-hints.js";
 import { differingFacts, withFrame } from "./contexts.js";
 import { systemFonts } from "./fonts.js";
 import { graphics, openGraphics } from "./graphics.js";
-import { tamperedNatives } from "./natives.js";
+import { isDoubtful, tamperedNatives } from "./natives.js";
 import { stackProbe } from "./stack-probe.js";
+import { timezone } from "./worker.js";
 
 /** What is not known by then is left out. */
 const slowMs = 3000;
@@ -14,15 +15,15 @@ const slowMs = 3000;
 /** True when the two ways to ask for the notification permission contradict each other, as in old headless browsers. */
 async function permissionsMismatch(): Promise<boolean | undefined> {
   // Elsewhere the two may differ by design.
-  if (!isSecureContext || window !== top || !navigator.permissions || !("Notification" in window)) return undefined;
+  if (!isSecureContext || window !== top || !navigator.permissions || !window.Notification) return undefined;
   const { state } = await navigator.permissions.query({ name: "notifications" });
   return Notification.permission === "denied" && state === "prompt";
 }
 
 /** What pointers the browser says it has, and whether one of them can hover; empty: none at all. */
 function pointerKinds(): string[] {
-  const queries = { fine: "(any-pointer: fine)", coarse: "(any-pointer: coarse)", hover: "(any-hover: hover)" };
-  return Object.entries(queries).flatMap(([kind, query]) => (matchMedia(query).matches ? kind : []));
+  const kinds = ["fine", "coarse", "hover"];
+  return kinds.filter((kind) => matchMedia(`(any-${kind === "hover" ? kind : "pointer"}: ${kind})`).matches);
 }
 
 type Fact<K extends keyof ObservedFacts> = () => ObservedFacts[K] | Promise<ObservedFacts[K]>;
@@ -36,14 +37,19 @@ export async function collectLateEnvironment(more: { [K in keyof ObservedFacts]?
   const late = new Promise((resolve) => setTimeout(resolve, slowMs));
   const facts: { [K in keyof ObservedFacts]?: Fact<K> } = {
     ...more,
-    // One frame answers two questions: to make it takes longer than to ask.
-    iframe_mismatch: () =>
-      withFrame((frame) => {
-        payload["native_tampered"] = attempt(() => tamperedNatives(frame));
-        return differingFacts(frame);
-      }),
+    // One frame answers two questions. To make it takes longer than all else, so it is made in doubt alone.
+    iframe_mismatch() {
+      if (isDoubtful()) {
+        return withFrame((frame) => {
+          payload["native_tampered"] = attempt(() => tamperedNatives(frame));
+          return differingFacts(frame);
+        });
+      }
+      payload["native_tampered"] = [];
+      return [];
+    },
     stack_probe: stackProbe,
-    timezone: () => Intl.DateTimeFormat().resolvedOptions().timeZone,
+    timezone,
     plugins: () => navigator.plugins?.length,
     mime_types: () => navigator.mimeTypes?.length,
     notification_permission: () => window.Notification?.permission,

@@ -20,17 +20,13 @@ export async function systemFonts(): Promise<string[] | undefined> {
   // Where a family is missing, the one behind it takes its place. Of two that differ in width, one may be the family itself.
   const plain = new Map<string, number>();
   for (const behind of ["monospace", "serif"]) plain.set(behind, await width(behind));
-  const isThere = async (family: string) => {
-    for (const [behind, usual] of plain) if ((await width(`"${family}",${behind}`)) !== usual) return true;
-    return false;
-  };
-  const found: string[] = [];
+  const found = new Set<string>();
   for (const [system, names] of Object.entries(families)) {
     for (const name of names) {
-      if (!(await isThere(name))) continue;
-      found.push(system);
-      break;
+      for (const [behind, usual] of plain) {
+        if (!found.has(system) && (await width(`"${name}",${behind}`)) !== usual) found.add(system);
+      }
     }
   }
-  return found;
+  return [...found];
 }

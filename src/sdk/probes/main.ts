@@ -6,7 +6,7 @@ import type { PageHooks } from "../page-hooks.js";
 import type { Recorder, Told } from "../recorder.js";
 import { checkAttributes } from "./attributes.js";
 import { collectLateEnvironment } from "./environment.js";
-import { packPoints } from "./packed-points.js";
+import { delta, packPoints, shorter } from "./packed-points.js";
 import { keepTicket, startTicket } from "./start-ticket.js";
 import { collectTiming } from "./timing.js";
 import { compareWorker, factsHere } from "./worker.js";
@@ -41,7 +41,11 @@ export function probe(
     .catch(() => {});
   if (onDrain) {
     (import(besideThis) as Promise<AgentsFile>)
-      .then(({ watch, marks }) => later(() => watch(record, listen, later, onDrain, marks), 0))
+      .then(({ watch, marks, joinEvents }) => {
+        later(() => watch(record, listen, later, onDrain, marks), 0);
+        // An older file has none.
+        told!.join = (events) => joinEvents?.(events, told!, shorter, delta);
+      })
       .catch(() => {});
   }
   return collectLateEnvironment({

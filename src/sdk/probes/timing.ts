@@ -16,7 +16,7 @@ function mean(values: number[]): number {
 function measureFrames(ms: number): Promise<ObservedFacts> {
   return new Promise((resolve) => {
     const gaps: number[] = [];
-    let last: number | null = null;
+    let last = 0;
     // Called twice it does no harm.
     const finish = () => {
       const middle = mean(gaps);
@@ -24,7 +24,7 @@ function measureFrames(ms: number): Promise<ObservedFacts> {
       resolve({ raf_mean: round(middle, 2), raf_sd: round(Math.sqrt(variance), 2) });
     };
     const frame = (at: number) => {
-      if (last !== null) gaps.push(at - last);
+      if (last) gaps.push(at - last);
       last = at;
       if (gaps.length < framesMax) requestAnimationFrame(frame);
       else finish();

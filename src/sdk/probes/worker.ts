@@ -3,15 +3,23 @@
 import { attempt, nextTask } from "../page-hooks.js";
 import { contextFacts, type Facts } from "./contexts.js";
 import { graphics, openGraphics } from "./graphics.js";
+import { engineText, looksNative } from "./natives.js";
 
 /**
- * Facts of the context, page or worker; the graphics adapter too, where it can be asked. The timezone is not asked in frames, which share
- * the page's `Intl`; its first use in a process takes long, and of page and worker the worker is asked first.
+ * The timezone, of whom scripts of the page ask it: of `Intl` where that was replaced. Its first use takes longer than all else of a page's start, so
+ * where it is the browser's own a younger way answers for it.
  */
+export function timezone(): string {
+  const { DateTimeFormat } = Intl;
+  const isOwn = looksNative(DateTimeFormat) && looksNative(engineText(DateTimeFormat.prototype.resolvedOptions));
+  const { Temporal } = globalThis as { Temporal?: { Now: { timeZoneId(): string } } };
+  return (isOwn && Temporal?.Now.timeZoneId()) || DateTimeFormat().resolvedOptions().timeZone;
+}
+
+/** Facts of the context, page or worker; the graphics adapter too, where it can be asked. Frames share the page's `Intl`. */
 export function factsHere(): Facts {
   const { webgl_renderer } = attempt(graphics) ?? {};
-  const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  return { ...contextFacts(navigator), timezone, ...(webgl_renderer && { webgl_renderer }) };
+  return { ...contextFacts(navigator), timezone: timezone(), ...(webgl_renderer && { webgl_renderer }) };
 }
 
 async function differingFrom(other: Facts): Promise<string[]> {
@@ -23,10 +31,8 @@ async function differingFrom(other: Facts): Promise<string[]> {
   await nextTask();
   const own = factsHere();
   // Workers know no `navigator.webdriver` and no plugins, and some no WebGL.
-  const known = Object.keys(own).filter(
-    (name) => name !== "webdriver" && name !== "plugins" && (name !== "webgl_renderer" || name in other),
-  );
-  return known.filter((name) => own[name] !== other[name]);
+  const unknown = /webdriver|plugins/;
+  return Object.keys(own).filter((name) => !unknown.test(name) && name in other && own[name] !== other[name]);
 }
 
 /** Names of facts that differ in the worker; undefined where it is refused. */

@@ -1,5 +1,12 @@
 /** Accounts and what they have: users, tokens, projects and their keys, with the rows by which each is found. */
-import type { Account, AccountToken, KeyOwner, Membership, Project, User } from "../../contract/entities.js";
+import type {
+  Account,
+  AccountToken,
+  KeyOwner,
+  Membership,
+  Project,
+  User,
+} from "../../contract/configuration/entities.js";
 import { type AccountIndex, accountRowKey, followAccountRow } from "../account-rows.js";
 import type { IntegrityWalk } from "../integrity-checks.js";
 import { leadsTo, record, records, type StoredTable } from "../table.js";

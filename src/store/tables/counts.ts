@@ -1,6 +1,6 @@
 /** Counts by hour and month, what was judged, the log of changes, and what is compared across sessions. None names a session. */
-import { type AuditEntry, accountOfServer } from "../../contract/audit.js";
-import type { Traffic } from "../../contract/entities.js";
+import { type AuditEntry, accountOfServer } from "../../contract/configuration/audit.js";
+import type { Traffic } from "../../contract/configuration/entities.js";
 import { unpackCrossSessionCount } from "../cross-session-count.js";
 import { expiredJudged } from "../judged-rows.js";
 import {

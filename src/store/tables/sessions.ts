@@ -1,9 +1,9 @@
 /** Sessions, and all that says something about one session. */
 import type { Database } from "lmdb";
-import type { Block } from "../../contract/entities.js";
-import type { SessionMark } from "../../contract/marks.js";
-import { encodeSessionToken, tokenBytes } from "../../contract/session-token.js";
-import type { Timeline } from "../../contract/timeline.js";
+import type { Block } from "../../contract/configuration/entities.js";
+import type { SessionMark } from "../../contract/sessions/marks.js";
+import { encodeSessionToken, tokenBytes } from "../../contract/sessions/session-token.js";
+import type { Timeline } from "../../contract/sessions/timeline.js";
 import type { IntegrityWalk } from "../integrity-checks.js";
 import {
   blockTalliesFrom,

@@ -1,7 +1,7 @@
 /** What accounts and operators set: rules, exceptions, catalogues, lists of addresses, alerts; and what the store keeps for itself. */
-import type { Rule } from "../../contract/entities.js";
-import type { Exception } from "../../contract/exceptions.js";
-import type { IpListRecord } from "../../contract/ip-lists.js";
+import type { Rule } from "../../contract/configuration/entities.js";
+import type { Exception } from "../../contract/configuration/exceptions.js";
+import type { IpListRecord } from "../../contract/configuration/ip-lists.js";
 import type { IntegrityWalk } from "../integrity-checks.js";
 import {
   type AlertingKey,
@@ -174,13 +174,14 @@ function catalogue<const N extends string>(
   holds: string,
 ) {
   const check: RowCheck = (walk: IntegrityWalk, value: unknown, key: string) => {
+    if (key === catalogueKeys.retired) return walk.checks.retiredAgentMarks(value);
     if (key !== catalogueKeys.imports) return walk.checks[kind](value);
     return Number.isInteger(value) ? null : "is no count";
   };
   return {
     name,
-    key: '"catalogue"; "imports"',
-    value: "the imported catalogue; how many imports",
+    key: '"catalogue"; "imports"; "retired"',
+    value: "the imported catalogue; how many imports; marks of agents alone: RetiredAgentMark[], the last one first",
     form: records<unknown, string>(),
     holds,
     until: "another one is imported",

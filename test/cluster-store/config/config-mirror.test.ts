@@ -5,10 +5,11 @@ import t, { type Test } from "tap";
 import { TokenUses } from "../../../src/auth/token-uses.js";
 import { configKeys, configSlot } from "../../../src/cluster-store/keys.js";
 import { openMirror } from "../../../src/cluster-store/open-cluster.js";
-import { createFirstAccount, type FirstAccount } from "../../../src/control-plane/first-account.js";
-import { IpLists } from "../../../src/control-plane/ip-lists.js";
-import { Projects } from "../../../src/control-plane/projects.js";
-import { SignedAgentStore } from "../../../src/control-plane/signed-agent-store.js";
+import { createFirstAccount, type FirstAccount } from "../../../src/control-plane/accounts/first-account.js";
+import { Projects } from "../../../src/control-plane/accounts/projects.js";
+import { AgentMarkCatalogues } from "../../../src/control-plane/lists/agent-mark-catalogue.js";
+import { IpLists } from "../../../src/control-plane/lists/ip-lists.js";
+import { SignedAgentStore } from "../../../src/control-plane/lists/signed-agent-store.js";
 import { Refusal } from "../../../src/errors.js";
 import { limits } from "../../../src/limits.js";
 import { openStore } from "../../../src/store/open-store.js";
@@ -95,6 +96,18 @@ t.test("all that is configured goes the same way", async (t) => {
   await agents[0]!.setFetched([{ url: agent, at: "2026-01-01T00:00:00.000Z", keys: null, failure: "down" }]);
   t.match(agents[1]!.listed()[0], { fetch: { failure: "down" } });
   t.same(mirrored(two.store), mirrored(one.store));
+});
+
+t.test("a list of marks, what it retires and the way back reach both nodes", async (t) => {
+  const [marks, others] = [new AgentMarkCatalogues(one.store), new AgentMarkCatalogues(two.store)];
+  const { entries } = marks.read();
+  const [first] = entries;
+  await marks.take({ version: "1", entries: [first!] }, { isMerged: false, isForgetting: false });
+  t.same(others.read(), { version: "1", entries: [first] });
+  t.equal(others.retired().length, entries.length - 1);
+  await others.restore(false);
+  t.notOk(marks.isImported);
+  t.same([marks.read().entries, marks.retired()], [entries, []]);
 });
 
 t.test("what refuses or throws changes nothing, and a write beside a change is a mistake", async (t) => {

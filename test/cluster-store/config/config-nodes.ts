@@ -8,9 +8,9 @@ import { ConfigFollower } from "../../../src/cluster-store/config/config-followe
 import { ConfigState } from "../../../src/cluster-store/config/config-state.js";
 import { type OpenedConfig, openConfig } from "../../../src/cluster-store/config/open-config.js";
 import { storeAclRules } from "../../../src/cluster-store/permissions.js";
-import { Accounts } from "../../../src/control-plane/accounts.js";
-import { Projects } from "../../../src/control-plane/projects.js";
-import { Rules } from "../../../src/control-plane/rules.js";
+import { Accounts } from "../../../src/control-plane/accounts/accounts.js";
+import { Projects } from "../../../src/control-plane/accounts/projects.js";
+import { Rules } from "../../../src/control-plane/rules/rules.js";
 import { Refusal, UnavailableError } from "../../../src/errors.js";
 import { mirroredTableNames } from "../../../src/store/mirrored-tables.js";
 import { openStore } from "../../../src/store/open-store.js";

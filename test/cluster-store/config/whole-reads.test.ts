@@ -7,7 +7,7 @@ import { ClusterClient } from "../../../src/cluster/cluster-client.js";
 import { parseStoreUrl, type StoreUrl } from "../../../src/cluster/store-url.js";
 import { openConfig, tryConfig } from "../../../src/cluster-store/config/open-config.js";
 import { configSlot } from "../../../src/cluster-store/keys.js";
-import { createFirstAccount } from "../../../src/control-plane/first-account.js";
+import { createFirstAccount } from "../../../src/control-plane/accounts/first-account.js";
 import { openStore } from "../../../src/store/open-store.js";
 import { ownFolder } from "../../support/own-folder.js";
 import { startRedis } from "../../support/redis-cluster.js";

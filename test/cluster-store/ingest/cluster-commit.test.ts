@@ -28,7 +28,7 @@ import { storeAclRules } from "../../../src/cluster-store/permissions.js";
 import { ClusterHourlyCounts } from "../../../src/cluster-store/recorded/cluster-hourly-counts.js";
 import { ClusterSessionRows } from "../../../src/cluster-store/sessions/cluster-session-rows.js";
 import { eraseCommand } from "../../../src/cluster-store/sessions/session-commands.js";
-import { decodeSessionToken } from "../../../src/contract/session-token.js";
+import { decodeSessionToken } from "../../../src/contract/sessions/session-token.js";
 import { F, unpackFeatures } from "../../../src/engines/session-features.js";
 import { UnavailableError } from "../../../src/errors.js";
 import type { CommitContext, IngestOutcome } from "../../../src/ingest/commit-batches.js";

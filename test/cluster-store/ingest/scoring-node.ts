@@ -8,10 +8,10 @@ import { ClusterCommit } from "../../../src/cluster-store/ingest/cluster-commit.
 import { ClusterPathReuseIndex } from "../../../src/cluster-store/ingest/cluster-path-reuse-index.js";
 import { ClusterCounts } from "../../../src/cluster-store/ingest/recent-counts.js";
 import { sessionRow, shardOfSession, shardSlots } from "../../../src/cluster-store/keys.js";
-import { noHeaders } from "../../../src/contract/header-facts.js";
-import { defaultPlans } from "../../../src/contract/plans.js";
-import { decodeSessionToken } from "../../../src/contract/session-token.js";
-import { unidentified } from "../../../src/contract/visitor.js";
+import { defaultPlans } from "../../../src/contract/configuration/plans.js";
+import { noHeaders } from "../../../src/contract/evidence/header-facts.js";
+import { unidentified } from "../../../src/contract/evidence/visitor.js";
+import { decodeSessionToken } from "../../../src/contract/sessions/session-token.js";
 import type { CommitContext, IngestOutcome, Recorded } from "../../../src/ingest/commit-batches.js";
 import type { IngestRequest } from "../../../src/ingest/frame.js";
 import { TokenMint } from "../../../src/ingest/token-mint.js";

@@ -1,5 +1,5 @@
 /** What is left of a session in a real cluster, by every key of it. */
-import { decodeSessionToken } from "../../../src/contract/session-token.js";
+import { decodeSessionToken } from "../../../src/contract/sessions/session-token.js";
 import type { RedisCluster } from "../../support/redis-cluster.js";
 
 /** Keys of the cluster whose name or value has the token. */

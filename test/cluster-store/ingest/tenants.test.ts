@@ -1,7 +1,8 @@
 /** The same mixed groups of several tenants on both stores: a token that comes with another project's key touches nothing of its session. */
 import t, { type Test } from "tap";
+import { seededRandom } from "../../../scripts/live/randomness.js";
 import { parseStoreUrl } from "../../../src/cluster/store-url.js";
-import { Projects } from "../../../src/control-plane/projects.js";
+import { Projects } from "../../../src/control-plane/accounts/projects.js";
 import { Refusal } from "../../../src/errors.js";
 import type { IngestOutcome } from "../../../src/ingest/commit-batches.js";
 import type { IngestRequest } from "../../../src/ingest/frame.js";
@@ -9,7 +10,6 @@ import { commitToLmdb } from "../../../src/ingest/lmdb-commit.js";
 import { openStore } from "../../../src/store/open-store.js";
 import { decodeSession } from "../../../src/store/session-record.js";
 import type { Store } from "../../../src/store/store.js";
-import { seededRandom } from "../../engines/sessions.js";
 import { batch } from "../../support/batches.js";
 import { lmdbThread } from "../../support/lmdb-thread.js";
 import { type Owner, ownerOf } from "../../support/owner.js";

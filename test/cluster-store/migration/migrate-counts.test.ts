@@ -6,7 +6,7 @@ import { parseStoreUrl, type StoreUrl } from "../../../src/cluster/store-url.js"
 import { BulkClient } from "../../../src/cluster-store/bulk-client.js";
 import { idempotencyRow } from "../../../src/cluster-store/keys.js";
 import { copyIdempotency } from "../../../src/cluster-store/migration/migrate-counts.js";
-import { mintSessionToken } from "../../../src/contract/session-token.js";
+import { mintSessionToken } from "../../../src/contract/sessions/session-token.js";
 import { limits } from "../../../src/limits.js";
 import { idempotencyDay, idempotencyKey } from "../../../src/store/keys.js";
 import { openStore } from "../../../src/store/open-store.js";

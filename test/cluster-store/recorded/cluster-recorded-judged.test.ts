@@ -6,7 +6,7 @@ import { parseStoreUrl, type StoreUrl } from "../../../src/cluster/store-url.js"
 import { judgedHourRow } from "../../../src/cluster-store/keys.js";
 import { storeAclRules } from "../../../src/cluster-store/permissions.js";
 import { ClusterRecordedJudged } from "../../../src/cluster-store/recorded/cluster-recorded-judged.js";
-import { type JudgedKind, singleDimensions } from "../../../src/contract/traffic.js";
+import { type JudgedKind, singleDimensions } from "../../../src/contract/traffic/traffic.js";
 import { JudgedRecords } from "../../../src/recording/judged-records.js";
 import { TrafficReader } from "../../../src/recording/traffic-reader.js";
 import { LongWork } from "../../../src/runtime/long-work.js";
@@ -33,6 +33,7 @@ const values = Object.fromEntries(singleDimensions.map((name) => [name, `${name}
 const facts = {
   projectId: 7,
   atMs: nowMs,
+  weight: 1,
   subject: "request",
   sessionToken: null,
   band: "definite",

@@ -14,10 +14,14 @@ import {
 } from "../../../src/cluster-store/keys.js";
 import { storeAclRules } from "../../../src/cluster-store/permissions.js";
 import { clusterRecordedRows } from "../../../src/cluster-store/recorded/cluster-recorded-rows.js";
-import type { IngestEvent } from "../../../src/contract/events.js";
-import type { SessionMark } from "../../../src/contract/marks.js";
-import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../../../src/contract/session-token.js";
-import { storeStatistics } from "../../../src/control-plane/store-statistics.js";
+import type { IngestEvent } from "../../../src/contract/events/events.js";
+import type { SessionMark } from "../../../src/contract/sessions/marks.js";
+import {
+  decodeSessionToken,
+  encodeSessionToken,
+  mintSessionToken,
+} from "../../../src/contract/sessions/session-token.js";
+import { storeStatistics } from "../../../src/control-plane/upkeep/store-statistics.js";
 import { Refusal, UnavailableError } from "../../../src/errors.js";
 import { limits } from "../../../src/limits.js";
 import { addressSubject, Blocks, sessionSubject } from "../../../src/recording/blocks.js";

@@ -15,7 +15,7 @@ import {
 } from "../../../src/cluster-store/keys.js";
 import { clusterRecordedRows } from "../../../src/cluster-store/recorded/cluster-recorded-rows.js";
 import { ClusterSessions } from "../../../src/cluster-store/sessions/cluster-sessions.js";
-import { encodeSessionToken, mintSessionToken } from "../../../src/contract/session-token.js";
+import { encodeSessionToken, mintSessionToken } from "../../../src/contract/sessions/session-token.js";
 import { limits } from "../../../src/limits.js";
 import { Blocks, sessionSubject } from "../../../src/recording/blocks.js";
 import { withEvents } from "../../../src/recording/timeline.js";

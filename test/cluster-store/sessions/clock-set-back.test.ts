@@ -4,7 +4,7 @@ import { ClusterClient } from "../../../src/cluster/cluster-client.js";
 import { parseStoreUrl, type StoreUrl } from "../../../src/cluster/store-url.js";
 import { sessionRow, shardOfSession, shardSlots } from "../../../src/cluster-store/keys.js";
 import { ClusterSessionRows } from "../../../src/cluster-store/sessions/cluster-session-rows.js";
-import { mintSessionToken } from "../../../src/contract/session-token.js";
+import { mintSessionToken } from "../../../src/contract/sessions/session-token.js";
 import { sessionKey } from "../../../src/store/keys.js";
 import { startRedis } from "../../support/redis-cluster.js";
 

@@ -5,7 +5,7 @@ import { parseStoreUrl, type StoreUrl } from "../../../src/cluster/store-url.js"
 import { BulkClient } from "../../../src/cluster-store/bulk-client.js";
 import { sessionRow, shardOfSession, shardSlots } from "../../../src/cluster-store/keys.js";
 import { ClusterSessions } from "../../../src/cluster-store/sessions/cluster-sessions.js";
-import { mintSessionToken } from "../../../src/contract/session-token.js";
+import { mintSessionToken } from "../../../src/contract/sessions/session-token.js";
 import { sessionKey } from "../../../src/store/keys.js";
 import { startRedis } from "../../support/redis-cluster.js";
 

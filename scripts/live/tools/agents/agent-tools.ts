@@ -15,6 +15,8 @@ export interface Agent {
   fill(selector: string, text: string): Promise<void>;
   /** The page as the model gets it. */
   look(): Promise<void>;
+  /** Pointer and keys one by one, for who spends an hour on looking like a person; missing where the tool has none. */
+  readonly hand?: DrivenPage;
   close(): Promise<void>;
 }
 
@@ -69,9 +71,11 @@ export function environmentOn(display: Display | null): Record<string, string | 
 
 export const chromiumPath = programs.chromium;
 
+/** A page's verbs that a tool does not have. */
+export const no = (what: string) => () => Promise.reject(new Error(`an agent has no ${what} of its own`));
+
 /** An agent as the bench of jobs drives it. */
 export function agentPage({ open, click, fill, look }: Agent): DrivenPage {
-  const no = (what: string) => () => Promise.reject(new Error(`an agent has no ${what} of its own`));
   return {
     raw: null,
     open,

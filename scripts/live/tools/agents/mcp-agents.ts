@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Display } from "../../display.js";
+import type { Box, DrivenPage } from "../../driven-page.js";
 import { type ScratchFolder, scratchFolder } from "../../scratch-folder.js";
 import {
   type Agent,
@@ -20,18 +21,51 @@ const closing = (server: McpServer, folder: ScratchFolder) => async () => {
   await folder.erase();
 };
 
+/** The server's pointer by places, and its keys one by one: it has no half of a key. */
+function playwrightMcpHand(server: McpServer): DrivenPage {
+  const call = async (name: string, args: object = {}) => void (await server.call(`browser_${name}`, args));
+  const ask = async (script: string): Promise<unknown> => {
+    const answer = await server.call("browser_evaluate", { function: `() => (${script})` });
+    const line = /### Result\n(?<value>.*)/.exec(answer)?.groups?.value;
+    return line === undefined || line === "undefined" ? undefined : JSON.parse(line);
+  };
+  const press = (key: string) => call("press_key", { key });
+  return {
+    raw: null,
+    open: (url) => call("navigate", { url }),
+    click: (target) => call("click", { element: target, target }),
+    run: ask,
+    move: (x, y) => call("mouse_move_xy", { x, y }),
+    down: () => call("mouse_down"),
+    up: () => call("mouse_up"),
+    wheel: (deltaY) => call("mouse_wheel", { deltaX: 0, deltaY }),
+    type: async (text) => {
+      for (const key of text) await press(key);
+    },
+    keyDown: press,
+    keyUp: async () => {},
+    box: async (selector) =>
+      JSON.parse(
+        (await ask(
+          `JSON.stringify(document.querySelector(${JSON.stringify(selector)}).getBoundingClientRect())`,
+        )) as string,
+      ) as Box,
+  };
+}
+
 async function playwrightMcp(
   switches: readonly string[],
   folder: ScratchFolder,
   env: Record<string, string | undefined>,
 ): Promise<Agent> {
-  const args = ["--output-dir", folder.path, ...switches];
+  const args = ["--output-dir", folder.path, "--caps", "vision", ...switches];
   const server = await startMcpServer(programOfTool("@playwright/mcp", "cli.js"), args, env);
   return {
     open: async (url) => void (await server.call("browser_navigate", { url })),
     click: async (target) => void (await server.call("browser_click", { element: target, target })),
     fill: async (target, text) => void (await server.call("browser_type", { element: target, target, text })),
     look: async () => void (await server.call("browser_snapshot")),
+    hand: playwrightMcpHand(server),
     close: closing(server, folder),
   };
 }

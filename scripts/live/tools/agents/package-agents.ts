@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import type { BrowserType, Browser as PlaywrightBrowser, Page as PlaywrightPage } from "playwright-core";
 import type { ConnectOptions, Browser as PuppeteerBrowser, Page as PuppeteerPage } from "puppeteer-core";
 import type { Display } from "../../display.js";
+import { playwrightPage, puppeteerPage } from "../../driven-page.js";
 import { scratchFolder } from "../../scratch-folder.js";
 import {
   type Agent,
@@ -33,6 +34,7 @@ const playwrightAgent = (page: PlaywrightPage, close: () => Promise<unknown>): A
   click: (selector) => page.locator(selector).click(),
   fill: (selector, text) => page.locator(selector).fill(text),
   look: async () => void (await page.locator("body").ariaSnapshot()),
+  hand: playwrightPage(page),
   close: async () => void (await close()),
 });
 
@@ -72,6 +74,7 @@ async function attachPuppeteer(port: number, origin: string): Promise<Agent> {
     click: (selector) => page.locator(selector).click(),
     fill: (selector, text) => page.locator(selector).fill(text),
     look: async () => void (await page.accessibility.snapshot()),
+    hand: puppeteerPage(page),
     close: () => browser.disconnect(),
   };
 }
@@ -217,6 +220,36 @@ async function openCrawlee(display: Display | null): Promise<Agent> {
   };
 }
 
+interface Taiko {
+  openBrowser(options: object): Promise<void>;
+  goto(url: string): Promise<void>;
+  click(target: unknown): Promise<void>;
+  write(text: string, into: unknown): Promise<void>;
+  into(target: unknown): unknown;
+  screenshot(options: object): Promise<unknown>;
+  closeBrowser(): Promise<void>;
+  $(selector: string): unknown;
+}
+
+/** Taiko, whose browser starts with the environment of this process. */
+async function openTaiko(display: Display | null): Promise<Agent> {
+  process.env["TAIKO_BROWSER_PATH"] = chromiumPath;
+  const { openBrowser, goto, click, write, into, screenshot, closeBrowser, $ } = loadTool<Taiko>("taiko");
+  const before = process.env["DISPLAY"];
+  if (display !== null) process.env["DISPLAY"] = display.name;
+  await openBrowser({ headless: display === null, args: [...agentArgs] }).finally(() => {
+    if (before === undefined) delete process.env["DISPLAY"];
+    else process.env["DISPLAY"] = before;
+  });
+  return {
+    open: (url) => goto(url),
+    click: (selector) => click($(selector)),
+    fill: (selector, text) => write(text, into($(selector))),
+    look: async () => void (await screenshot({ encoding: "base64" })),
+    close: () => closeBrowser(),
+  };
+}
+
 let sessions = 0;
 
 /** agent-browser: a command for each step, and a daemon that holds the browser. */
@@ -290,6 +323,13 @@ export const packageAgents: readonly AgentTool[] = [
     modes: ["window"],
     open: openPatchright,
     attach: (port, origin) => attachPlaywright("patchright", port, origin),
+  },
+  {
+    name: "Taiko",
+    missing: () => missingTool("taiko"),
+    modes: ["window", "headless"],
+    open: openTaiko,
+    attach: null,
   },
   {
     name: "Playwright",

@@ -13,6 +13,8 @@ const buttons: Readonly<Record<string, string>> = {
   "/login": "Log in",
   "/signup": "Sign up",
   "/contact": "Send",
+  "/delivery": "Deliver",
+  "/enter": "Enter",
 };
 const links: Readonly<Record<string, string>> = {
   "/": "Home",
@@ -22,6 +24,8 @@ const links: Readonly<Record<string, string>> = {
   "/signup": "Sign up",
   "/contact": "Contact",
   "/checkout": "Checkout",
+  "/delivery": "Delivery",
+  "/enter": "Account",
 };
 
 /** What a selector of the bench of jobs means. Throws for one that it does not use. */

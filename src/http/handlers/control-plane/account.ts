@@ -1,5 +1,7 @@
 /** `GET /v1/account` and `GET /user`: who the token speaks for. */
+
 import { refuse } from "../../../errors.js";
+import { tokenRoute } from "../../operation-route.js";
 import { json, refusal } from "../../reply.js";
 import type { TokenRoute } from "../../route.js";
 import { accountView, userView } from "./wire.js";
@@ -7,39 +9,26 @@ import { accountView, userView } from "./wire.js";
 /** Any account token; `/v1/account` answers 403 to a token that is bound to no account. */
 export function accountRoutes(): TokenRoute[] {
   return [
-    {
-      method: "get",
-      path: "/v1/account",
-      credential: "token",
+    tokenRoute("getAccount", {
       needs: "any-token",
       doc: {
-        id: "getAccount",
         tag: "control plane",
         summary: "The account of the token",
         description: "Reachable without an active subscription.",
-        answers: { 200: "AccountAnswer" },
         refusals: ["forbidden"],
       },
       handle: ({ holder: { account, membership } }) =>
         account === null || membership === null
           ? refusal(refuse("forbidden", "the token is not bound to an accessible account"))
           : json(200, accountView(account, membership)),
-    },
-    {
-      method: "get",
-      path: "/user",
-      credential: "token",
+    }),
+    tokenRoute("getUser", {
       needs: "any-token",
-      doc: {
-        id: "getUser",
-        tag: "control plane",
-        summary: "The holder of the token",
-        answers: { 200: "UserAnswer" },
-      },
+      doc: { tag: "control plane", summary: "The holder of the token" },
       handle: ({ holder: { user } }) =>
         user === null
           ? refusal(refuse("unauthenticated", "a valid account token is required"))
           : json(200, userView(user)),
-    },
+    }),
   ];
 }

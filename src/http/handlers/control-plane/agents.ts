@@ -1,36 +1,25 @@
 /** `GET /v1/agents`: the public list of agents that are known by name. */
-import type { AgentsAnswer } from "../../../contract/api-answers.js";
-import { knownAgents, type NamedAgentLists } from "../../../control-plane/known-agents.js";
+
+import type { AgentsAnswer } from "../../../contract/bots/bot-answers.js";
+import { knownAgents, type NamedAgentLists } from "../../../control-plane/lists/known-agents.js";
+import { publicRoute } from "../../operation-route.js";
 import { jsonType } from "../../reply.js";
 import type { PublicRoute } from "../../route.js";
 
-/** Reads each list in force; the same object until another one is. */
-type ListReaders = { readonly [K in keyof NamedAgentLists]: () => NamedAgentLists[K] };
-
-/** Needs no credential. The text is made anew only after an import. */
-export function agentsRoute(read: ListReaders): PublicRoute {
+/** Needs no credential. `read` gives the lists in force, each the same object until another one is: the text is made anew only after an import. */
+export function agentsRoute(read: () => NamedAgentLists): PublicRoute {
   let made: { readonly from: NamedAgentLists; readonly body: string } | null = null;
-  return {
-    method: "get",
-    path: "/v1/agents",
-    credential: "none",
+  return publicRoute("listAgents", {
     doc: {
-      id: "listAgents",
       tag: "control plane",
       summary: "The agents that are known by their signature, address, user agent or marks, one row a name",
-      answers: { 200: "AgentsAnswer" },
     },
     handle: () => {
-      const lists = {
-        signed: read.signed(),
-        verified: read.verified(),
-        declared: read.declared(),
-        marks: read.marks(),
-      };
+      const lists = read();
       if (made === null || !isSame(made.from, lists)) made = { from: lists, body: listText(lists) };
       return { status: 200, contentType: jsonType, body: made.body };
     },
-  };
+  });
 }
 
 function isSame(one: NamedAgentLists, other: NamedAgentLists): boolean {

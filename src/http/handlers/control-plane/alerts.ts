@@ -1,16 +1,16 @@
 /** The alerts of a project: listed, created, changed, removed, and tried on the past. */
+
 import { type AlertTestServices, type TestedRange, testAlert } from "../../../alerting/alert-test.js";
 import { type Alerts, whenFault } from "../../../alerting/alerts.js";
-import type { Alert, AlertAnswer, AlertsAnswer, AlertTestAnswer } from "../../../contract/alerts.js";
-import { dayMs } from "../../../contract/durations.js";
-import { isoTimeMs } from "../../../contract/iso-time.js";
-import { checkAlert, checkAlertChange, checkAlertTest } from "../../../contract/validators.js";
+import type { Alert, AlertAnswer, AlertsAnswer, AlertTestAnswer } from "../../../contract/incidents/alerts.js";
+import { dayMs } from "../../../contract/values/durations.js";
+import { isoDateOrTimeMs } from "../../../contract/values/iso-time.js";
 import { Refusal, refuse } from "../../../errors.js";
 import type { LongWork } from "../../../runtime/long-work.js";
-import { json, type Reply, refusal, unread } from "../../reply.js";
-import type { ProjectCall, ProjectRoute } from "../../route.js";
+import { type Answered, type Asked, projectRoute } from "../../operation-route.js";
+import { json, refusal, unread } from "../../reply.js";
+import type { ProjectRoute } from "../../route.js";
 import { positiveInteger } from "../../server.js";
-import { readBodyAs } from "./wire.js";
 
 /** The alerts, what a test reads, and ticks of the event loop for it. */
 interface AlertServices extends AlertTestServices {
@@ -19,112 +19,78 @@ interface AlertServices extends AlertTestServices {
   readonly now: () => number;
 }
 
-const listPath = "/v1/projects/:project/alerts";
-const alertPath = "/v1/projects/:project/alerts/:alert";
-
 /** Reads and tests by `projects:read`, changes by `projects:write`. */
 export function alertRoutes(services: AlertServices): ProjectRoute[] {
   const { alerts } = services;
   return [
-    {
-      method: "get",
-      path: listPath,
-      credential: "project",
+    projectRoute("listAlerts", {
       needs: "projects:read",
-      doc: {
-        id: "listAlerts",
-        tag: "control plane",
-        summary: "The alerts of a project",
-        answers: { 200: "AlertsAnswer" },
-      },
+      doc: { tag: "control plane", summary: "The alerts of a project" },
       handle: ({ project }) => json(200, { data: alerts.list(project.id).map(alertView) } satisfies AlertsAnswer),
-    },
-    {
-      method: "post",
-      path: listPath,
-      credential: "project",
+    }),
+    projectRoute("createAlert", {
       needs: "projects:write",
-      readsBody: true,
       doc: {
-        id: "createAlert",
         tag: "control plane",
         summary: "Create an alert",
         description:
           "`when` is an incident, or so many computed verdicts within so many minutes that match an expression of the rule language. It is asked every " +
           "minute, and fires once in ten minutes at most.",
-        body: "AlertBody",
-        answers: { 201: "AlertAnswer" },
       },
-      handle: async ({ project, body }) => {
-        const read = readBodyAs(body, checkAlert);
+      handle: async ({ project, readBody }) => {
+        const read = readBody();
         if (read instanceof Refusal) return refusal(read);
         const created = await alerts.create(project, read.value);
         return created instanceof Refusal ? refusal(created) : json(201, alertView(created));
       },
-    },
-    {
-      method: "patch",
-      path: alertPath,
-      credential: "project",
+    }),
+    projectRoute("changeAlert", {
       needs: "projects:write",
-      readsBody: true,
-      doc: {
-        id: "changeAlert",
-        tag: "control plane",
-        summary: "Change an alert",
-        description: "Send only what changes.",
-        body: "AlertChangeBody",
-        bodyOptional: true,
-        answers: { 200: "AlertAnswer" },
-      },
+      doc: { tag: "control plane", summary: "Change an alert", description: "Send only what changes." },
       handle: (call) => changeAlert(alerts, call),
-    },
-    {
-      method: "del",
-      path: alertPath,
-      credential: "project",
+    }),
+    projectRoute("deleteAlert", {
       needs: "projects:write",
-      doc: { id: "deleteAlert", tag: "control plane", summary: "Delete an alert", answers: { 204: "empty" } },
+      doc: { tag: "control plane", summary: "Delete an alert" },
       handle: async ({ project, params }) => {
         const id = positiveInteger(params[1]);
         if (id === null) return missing;
         const removed = await alerts.remove(project, id);
         return removed instanceof Refusal ? refusal(removed) : { status: 204 };
       },
-    },
-    {
-      method: "post",
-      path: "/v1/projects/:project/alerts/test",
-      credential: "project",
+    }),
+    projectRoute("testAlert", {
       needs: "projects:read",
-      readsBody: true,
       doc: {
-        id: "testAlert",
         tag: "control plane",
         summary: "When a draft of an alert would have fired",
         description:
           "From what is stored: the project's incidents, or its sessions, each at its first contact, at most 10,000 of them, and samples of requests without a " +
           "session, each for as many as it stands for. Default: the last 24 hours. " +
           "Nothing is stored or sent.",
-        body: "AlertTestBody",
-        answers: { 200: "AlertTestAnswer" },
       },
       handle: (call) => test(services, call),
-    },
+    }),
   ];
 }
 
-async function changeAlert(alerts: Alerts, { project, params, body }: ProjectCall): Promise<Reply> {
+async function changeAlert(
+  alerts: Alerts,
+  { project, params, readBody }: Asked<"changeAlert">,
+): Promise<Answered<"changeAlert">> {
   const id = positiveInteger(params[1]);
   if (id === null || !alerts.list(project.id).some((alert) => alert.id === id)) return missing;
-  const read = readBodyAs(body, checkAlertChange, {});
+  const read = readBody();
   if (read instanceof Refusal) return refusal(read);
   const changed = await alerts.change(project, id, read.value);
   return changed instanceof Refusal ? refusal(changed) : json(200, alertView(changed));
 }
 
-async function test(services: AlertServices, { project, body, isAborted }: ProjectCall): Promise<Reply> {
-  const read = readBodyAs(body, checkAlertTest);
+async function test(
+  services: AlertServices,
+  { project, readBody, isAborted }: Asked<"testAlert">,
+): Promise<Answered<"testAlert">> {
+  const read = readBody();
   if (read instanceof Refusal) return refusal(read);
   const { when, from, to } = read.value;
   const fault = whenFault(when);
@@ -145,10 +111,10 @@ async function test(services: AlertServices, { project, body, isAborted }: Proje
 const testDaysMax = 92;
 
 function rangeOf(from: string | undefined, to: string | undefined, nowMs: number): TestedRange | Refusal {
-  const untilMs = to === undefined ? nowMs : isoTimeMs(to);
-  const fromMs = from === undefined ? untilMs - dayMs : isoTimeMs(from);
-  if (Number.isNaN(fromMs)) return refuse("invalidPayload", "from must be an ISO-8601 time");
-  if (Number.isNaN(untilMs)) return refuse("invalidPayload", "to must be an ISO-8601 time");
+  const untilMs = to === undefined ? nowMs : isoDateOrTimeMs(to);
+  const fromMs = from === undefined ? untilMs - dayMs : isoDateOrTimeMs(from);
+  if (Number.isNaN(fromMs)) return refuse("invalidPayload", "from must be an ISO-8601 date or time");
+  if (Number.isNaN(untilMs)) return refuse("invalidPayload", "to must be an ISO-8601 date or time");
   if (fromMs >= untilMs) return refuse("invalidPayload", "from must be before to");
   if (untilMs - fromMs > testDaysMax * dayMs)
     return refuse("invalidPayload", `at most ${testDaysMax} days can be tested`);

@@ -1,14 +1,21 @@
 /** The log of configuration changes. */
+
 import { isAdministrator } from "../../../auth/abilities.js";
-import { type AuditAnswer, type AuditEntry, accountOfServer, auditKinds } from "../../../contract/audit.js";
-import { isoDateOrTimeMs } from "../../../contract/iso-time.js";
-import type { ParameterDoc } from "../../../contract/route-doc.js";
-import type { AuditQuery } from "../../../control-plane/audit.js";
-import type { LogPage } from "../../../control-plane/cursor.js";
+import type { ParameterDoc } from "../../../contract/api/route-doc.js";
+import {
+  type AuditAnswer,
+  type AuditEntry,
+  accountOfServer,
+  auditKinds,
+} from "../../../contract/configuration/audit.js";
+import { isoDateOrTimeMs } from "../../../contract/values/iso-time.js";
+import type { AuditQuery } from "../../../control-plane/logs/audit.js";
+import type { LogPage } from "../../../control-plane/logs/cursor.js";
 import { Refusal, refuse } from "../../../errors.js";
 import { limits } from "../../../limits.js";
 import type { AccountReads } from "../../../runtime/account-reads.js";
 import type { Slices } from "../../../runtime/long-work.js";
+import { tokenRoute } from "../../operation-route.js";
 import { json, refusal, unread } from "../../reply.js";
 import type { TokenRoute } from "../../route.js";
 import { positiveInteger } from "../../server.js";
@@ -43,13 +50,9 @@ const parameters: readonly ParameterDoc[] = [
 
 /** `GET /v1/audit`, `projects:read`: a page of changes, the latest first, filtered by project, kind and time. */
 export function auditRoute({ page, reads, nameOf }: AuditServices): TokenRoute {
-  return {
-    method: "get",
-    path: "/v1/audit",
-    credential: "token",
+  return tokenRoute("listChanges", {
     needs: "projects:read",
     doc: {
-      id: "listChanges",
       tag: "logs",
       summary: "Changes of the configuration, latest first: who, what, before and after",
       description:
@@ -59,7 +62,6 @@ export function auditRoute({ page, reads, nameOf }: AuditServices): TokenRoute {
         `An account keeps ${limits.auditEntriesMax} of each group: people and tokens; projects and keys; settings; rules and the rest. So does the server. ` +
         "In a full group the oldest change of the user who made most of them goes first.",
       parameters: [...logParameters, ...parameters],
-      answers: { 200: "AuditAnswer" },
       refusals: ["invalidPayload", "forbidden"],
     },
     handle: async ({ holder, query, isAborted }) => {
@@ -91,7 +93,7 @@ export function auditRoute({ page, reads, nameOf }: AuditServices): TokenRoute {
       );
       return json(200, { data, meta: { next_cursor: found.nextCursor } } satisfies AuditAnswer);
     },
-  };
+  });
 }
 
 function scopeOf(accountId: number, projectId: number | null): "server" | "account" | "project" {

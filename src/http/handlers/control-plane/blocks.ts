@@ -1,11 +1,12 @@
 /** The log of recorded blocks: what was enforced, by which rule, and why. */
 
-import type { BlocksAnswer } from "../../../contract/log-answers.js";
-import { blockRow } from "../../../control-plane/block-row.js";
+import type { BlocksAnswer } from "../../../contract/traffic/block-answers.js";
+import { blockRow } from "../../../control-plane/logs/block-row.js";
 import { Refusal } from "../../../errors.js";
 import { limits } from "../../../limits.js";
 import type { Blocks } from "../../../recording/blocks.js";
 import type { LongWork } from "../../../runtime/long-work.js";
+import { projectRoute } from "../../operation-route.js";
 import { json, refusal, unread } from "../../reply.js";
 import type { ProjectRoute } from "../../route.js";
 import { logParameters, readLogQuery } from "./log-query.js";
@@ -20,13 +21,9 @@ interface BlockServices {
 
 /** `GET …/blocks`, `projects:read`: a page of recorded blocks, or the one that a block page's reference names. */
 export function blockRoute({ blocks, work, flush }: BlockServices): ProjectRoute {
-  return {
-    method: "get",
-    path: "/v1/projects/:project/blocks",
-    credential: "project",
+  return projectRoute("listBlocks", {
     needs: "projects:read",
     doc: {
-      id: "listBlocks",
       tag: "logs",
       summary: "The recorded blocks of a project, latest first",
       description:
@@ -48,7 +45,6 @@ export function blockRoute({ blocks, work, flush }: BlockServices): ProjectRoute
           schema: { type: "string" },
         },
       ],
-      answers: { 200: "BlocksAnswer" },
       refusals: ["invalidPayload"],
     },
     handle: async ({ project, query, isAborted }) => {
@@ -67,5 +63,5 @@ export function blockRoute({ blocks, work, flush }: BlockServices): ProjectRoute
       const answer: BlocksAnswer = { data: page.rows.map(blockRow), meta: { next_cursor: page.nextCursor } };
       return json(200, answer);
     },
-  };
+  });
 }

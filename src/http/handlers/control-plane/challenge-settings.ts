@@ -1,20 +1,15 @@
 /** verdictd's own challenge of a project: read and change its settings. */
-import type { ChallengeSettingsAnswer } from "../../../contract/api-answers.js";
-import { checkChallengeSettings } from "../../../contract/validators.js";
-import { challengeRow, type Projects } from "../../../control-plane/projects.js";
+import { challengeRow, type Projects } from "../../../control-plane/accounts/projects.js";
 import type { ProjectRoute } from "../../route.js";
 import { settingsRoutes } from "./settings-routes.js";
 
 /** `GET` and `PUT …/challenge`, by `projects:read` and `projects:write`. */
 export function challengeSettingsRoutes(projects: Projects): ProjectRoute[] {
   return settingsRoutes({
-    path: "challenge",
-    id: "ChallengeSettings",
-    body: "ChallengeSettingsBody",
-    answer: "ChallengeSettingsAnswer",
+    read: "getChallengeSettings",
+    change: "changeChallengeSettings",
     of: "verdictd's own challenge",
     description: "While `enabled` is false, the action `challenge` is left to the site's own hook.",
-    check: checkChallengeSettings,
     given: (sent) => ({
       enabled: sent.enabled,
       difficulty: sent.difficulty,
@@ -23,7 +18,7 @@ export function challengeSettingsRoutes(projects: Projects): ProjectRoute[] {
       scriptOrigin: sent.script_origin,
       pathPrefix: sent.path_prefix,
     }),
-    change: (projectId, given) => projects.changeChallenge(projectId, given),
-    view: (project) => challengeRow(project) satisfies ChallengeSettingsAnswer,
+    store: (projectId, given) => projects.changeChallenge(projectId, given),
+    view: (project) => challengeRow(project),
   });
 }

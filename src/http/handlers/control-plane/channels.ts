@@ -1,4 +1,5 @@
 /** The channels of a project, by which alerts are told: listed, created, removed, tested, and what became of their deliveries. */
+
 import type { Alerts } from "../../../alerting/alerts.js";
 import { type Channels, missingChannel, shownUrl } from "../../../alerting/channels.js";
 import { messageBody } from "../../../alerting/messages.js";
@@ -11,13 +12,12 @@ import type {
   Delivery,
   DeliveryAnswer,
   NewChannelAnswer,
-} from "../../../contract/alerts.js";
-import { checkChannel } from "../../../contract/validators.js";
+} from "../../../contract/incidents/alerts.js";
 import { Refusal } from "../../../errors.js";
-import { json, type Reply, refusal } from "../../reply.js";
-import type { ProjectCall, ProjectRoute } from "../../route.js";
+import { type Answered, type Asked, projectRoute } from "../../operation-route.js";
+import { json, refusal } from "../../reply.js";
+import type { ProjectRoute } from "../../route.js";
 import { positiveInteger } from "../../server.js";
-import { readBodyAs } from "./wire.js";
 
 /** The channels, and what sends to them. */
 interface ChannelServices {
@@ -28,104 +28,68 @@ interface ChannelServices {
   readonly now: () => number;
 }
 
-const listPath = "/v1/projects/:project/channels";
-const channelPath = "/v1/projects/:project/channels/:channel";
-
 /** Reads by `projects:read`, changes and tests by `projects:write`. */
 export function channelRoutes(services: ChannelServices): ProjectRoute[] {
   const { channels } = services;
   return [
-    {
-      method: "get",
-      path: listPath,
-      credential: "project",
+    projectRoute("listChannels", {
       needs: "projects:read",
-      doc: {
-        id: "listChannels",
-        tag: "control plane",
-        summary: "The channels of a project",
-        answers: { 200: "ChannelsAnswer" },
-      },
+      doc: { tag: "control plane", summary: "The channels of a project" },
       handle: ({ project }) => json(200, { data: channels.list(project.id).map(channelView) } satisfies ChannelsAnswer),
-    },
-    {
-      method: "post",
-      path: listPath,
-      credential: "project",
+    }),
+    projectRoute("createChannel", {
       needs: "projects:write",
-      readsBody: true,
       doc: {
-        id: "createChannel",
         tag: "control plane",
         summary: "Create a channel",
         description:
           "The URL begins with https and leads to the internet; `--alert-private-addresses` also allows loopback and private addresses, and http there. " +
           "Secret and path of the URL are shown here only.",
-        body: "ChannelBody",
-        answers: { 201: "NewChannelAnswer" },
       },
-      handle: async ({ project, body }) => {
-        const read = readBodyAs(body, checkChannel);
+      handle: async ({ project, readBody }) => {
+        const read = readBody();
         if (read instanceof Refusal) return refusal(read);
         const created = await channels.create(project, read.value);
         if (created instanceof Refusal) return refusal(created);
         const { url, secret } = created;
         return json(201, { ...channelView(created), url, secret: secret || null } satisfies NewChannelAnswer);
       },
-    },
-    {
-      method: "del",
-      path: channelPath,
-      credential: "project",
+    }),
+    projectRoute("deleteChannel", {
       needs: "projects:write",
-      doc: {
-        id: "deleteChannel",
-        tag: "control plane",
-        summary: "Delete a channel, with what waits for it",
-        answers: { 204: "empty" },
-      },
+      doc: { tag: "control plane", summary: "Delete a channel, with what waits for it" },
       handle: async ({ project, params }) => {
         const id = positiveInteger(params[1]);
         if (id === null) return missing;
         const removed = await channels.remove(project, id);
         return removed instanceof Refusal ? refusal(removed) : { status: 204 };
       },
-    },
-    {
-      method: "post",
-      path: "/v1/projects/:project/channels/:channel/test",
-      credential: "project",
+    }),
+    projectRoute("testChannel", {
       needs: "projects:write",
       doc: {
-        id: "testChannel",
         tag: "control plane",
         summary: "Send a test to a channel now",
         description: "It is not repeated. The answer says what became of it, within 5 seconds.",
-        answers: { 200: "DeliveryAnswer" },
       },
       handle: (call) => testChannel(services, call),
-    },
-    {
-      method: "get",
-      path: "/v1/projects/:project/channels/:channel/deliveries",
-      credential: "project",
+    }),
+    projectRoute("listDeliveries", {
       needs: "projects:read",
-      doc: {
-        id: "listDeliveries",
-        tag: "logs",
-        summary: "The last 200 deliveries of a channel, the latest first",
-        answers: { 200: "DeliveriesAnswer" },
-      },
+      doc: { tag: "logs", summary: "The last 200 deliveries of a channel, the latest first" },
       handle: ({ project, params }) => {
         const id = positiveInteger(params[1]);
         if (id === null || channels.find(project.id, id) === null) return missing;
         return json(200, { data: channels.deliveries(project.id, id).map(deliveryView) } satisfies DeliveriesAnswer);
       },
-    },
+    }),
   ];
 }
 
-async function testChannel(services: ChannelServices, { project, params }: ProjectCall): Promise<Reply> {
+async function testChannel(
+  services: ChannelServices,
+  { project, params }: Asked<"testChannel">,
+): Promise<Answered<"testChannel">> {
   const { channels, alerts, sender, linkOf, now } = services;
   const id = positiveInteger(params[1]);
   const channel = id === null ? null : channels.find(project.id, id);

@@ -1,7 +1,8 @@
 /** `compare_from` and `compare_to`: another range, for which the same is answered as `compare`. */
-import { dayMs } from "../../../contract/durations.js";
-import { isoDateOrTimeMs } from "../../../contract/iso-time.js";
-import type { ParameterDoc } from "../../../contract/route-doc.js";
+
+import type { ParameterDoc } from "../../../contract/api/route-doc.js";
+import { dayMs } from "../../../contract/values/durations.js";
+import { isoDateOrTimeMs } from "../../../contract/values/iso-time.js";
 import { type Refusal, refuse } from "../../../errors.js";
 
 const time = { type: "string", description: "ISO-8601: a date, or date and time; UTC where no zone is given" };

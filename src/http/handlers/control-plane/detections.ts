@@ -1,5 +1,7 @@
 /** `GET /v1/detections`: the public catalogue of what verdictd detects. Made once: it changes with the program only. */
-import type { DetectionsAnswer } from "../../../contract/api-answers.js";
+
+import { operations } from "../../../contract/api/operations.js";
+import type { DetectionsAnswer } from "../../../contract/evidence/detection-answers.js";
 import { publicCatalogue } from "../../../detections/catalogue.js";
 import { jsonType } from "../../reply.js";
 import type { PublicRoute } from "../../route.js";
@@ -10,7 +12,7 @@ export function detectionsRoute(): PublicRoute {
   const data = publicCatalogue();
   const answer: DetectionsAnswer = { data, meta: { count: data.length } };
   const route = pageRoute({
-    path: "/v1/detections",
+    path: operations.listDetections.path,
     contentType: jsonType,
     body: JSON.stringify(answer),
     cacheControl: "public, max-age=3600",
@@ -21,7 +23,7 @@ export function detectionsRoute(): PublicRoute {
       id: "listDetections",
       tag: "control plane",
       summary: "The catalogue of detections",
-      answers: { 200: "DetectionsAnswer" },
+      answers: operations.listDetections.answers,
     },
   };
 }

@@ -1,15 +1,15 @@
 /** What a change would do, as answers say it, and its part on samples of requests without a session. */
-import type { ChangeEffectAnswer, RuleEffectAnswer } from "../../../contract/api-answers.js";
-import type { Project } from "../../../contract/entities.js";
-import type { ExceptionLookup } from "../../../contract/exceptions.js";
-import type { AddressLookup } from "../../../contract/network-fact.js";
+import type { ChangeEffectAnswer, RuleEffectAnswer } from "../../../contract/configuration/backtest-answers.js";
+import type { Project } from "../../../contract/configuration/entities.js";
+import type { ExceptionLookup } from "../../../contract/configuration/exceptions.js";
+import type { AddressLookup } from "../../../contract/evidence/network-fact.js";
 import {
   type AskedVisitor,
   type Change,
   type ChangeEffect,
   EffectCounter,
-} from "../../../control-plane/change-effect.js";
-import { askedSample } from "../../../control-plane/sample-search.js";
+} from "../../../control-plane/insight/change-effect.js";
+import { askedSample } from "../../../control-plane/insight/sample-search.js";
 import type { TrafficReader } from "../../../recording/traffic-reader.js";
 import type { Slices } from "../../../runtime/long-work.js";
 

@@ -1,20 +1,17 @@
 /** Exceptions of a project: whom it lets through until when, before any rule is asked. List, make, remove. */
 
-import type { ExceptionAnswer, ExceptionsAnswer } from "../../../contract/exceptions.js";
-import { checkException } from "../../../contract/validators.js";
-import type { ExceptionWarnings } from "../../../control-plane/exception-warnings.js";
-import { type Exceptions, exceptionRow } from "../../../control-plane/exceptions.js";
-import { readException } from "../../../control-plane/new-exception.js";
+import type { ExceptionAnswer, ExceptionsAnswer } from "../../../contract/configuration/exceptions.js";
+import type { ExceptionWarnings } from "../../../control-plane/exceptions/exception-warnings.js";
+import { type Exceptions, exceptionRow } from "../../../control-plane/exceptions/exceptions.js";
+import { readException } from "../../../control-plane/exceptions/new-exception.js";
 import { Refusal, refuse } from "../../../errors.js";
 import { limits } from "../../../limits.js";
 import type { LongWork } from "../../../runtime/long-work.js";
-import { json, type Reply, refusal, unread } from "../../reply.js";
-import type { ProjectCall, ProjectRoute } from "../../route.js";
+import { type Answered, type Asked, projectRoute } from "../../operation-route.js";
+import { json, refusal, unread } from "../../reply.js";
+import type { ProjectRoute } from "../../route.js";
 import { positiveInteger } from "../../server.js";
 import { logParameters, readIdPage } from "./log-query.js";
-import { readBodyAs } from "./wire.js";
-
-const listPath = "/v1/projects/:project/exceptions";
 
 /** The exceptions, and what is said of a new one. */
 interface ExceptionServices {
@@ -27,18 +24,13 @@ interface ExceptionServices {
 /** The list by `projects:read`, changes by `projects:write`. */
 export function exceptionRoutes(services: ExceptionServices): ProjectRoute[] {
   return [
-    {
-      method: "get",
-      path: listPath,
-      credential: "project",
+    projectRoute("listExceptions", {
       needs: "projects:read",
       doc: {
-        id: "listExceptions",
         tag: "control plane",
         summary: "Whom the project lets through, the oldest exception first",
         description: "Exceptions that have expired are not listed, and are erased within an hour.",
         parameters: logParameters,
-        answers: { 200: "ExceptionsAnswer" },
         refusals: ["invalidPayload"],
       },
       handle: ({ project, query }) => {
@@ -51,53 +43,38 @@ export function exceptionRoutes(services: ExceptionServices): ProjectRoute[] {
         };
         return json(200, answer);
       },
-    },
-    {
-      method: "post",
-      path: listPath,
-      credential: "project",
+    }),
+    projectRoute("createException", {
       needs: "projects:write",
-      readsBody: true,
       doc: {
-        id: "createException",
         tag: "control plane",
         summary: "Let somebody through",
         description:
           "Until `expires_at` the subject's verdicts have the action `allow`, before any rule is asked; it takes effect at once. " +
-          "`warning` says when it lets a definite bot through, a very wide network, or a name that anybody can copy. " +
+          "`warning` says when it lets a definite bot through, a very wide network, a name that anybody can copy, or one that no list has. " +
           `A project has at most ${limits.exceptionsPerProjectMax}; one more is answered 409.`,
-        body: "ExceptionBody",
-        answers: { 201: "ExceptionAnswer" },
         refusals: ["conflict"],
       },
       handle: (call) => create(services, call),
-    },
-    {
-      method: "del",
-      path: `${listPath}/:exception`,
-      credential: "project",
+    }),
+    projectRoute("deleteException", {
       needs: "projects:write",
-      doc: {
-        id: "deleteException",
-        tag: "control plane",
-        summary: "Let somebody through no longer",
-        answers: { 204: "empty" },
-      },
+      doc: { tag: "control plane", summary: "Let somebody through no longer" },
       handle: async ({ project, params }) => {
         const id = positiveInteger(params[1]);
         if (id === null) return missing;
         const removed = await services.exceptions.remove(project, id);
         return removed instanceof Refusal ? refusal(removed) : { status: 204 };
       },
-    },
+    }),
   ];
 }
 
 async function create(
   { exceptions, warnings, work, now }: ExceptionServices,
-  { project, body, isAborted }: ProjectCall,
-): Promise<Reply> {
-  const read = readBodyAs(body, checkException);
+  { project, readBody, isAborted }: Asked<"createException">,
+): Promise<Answered<"createException">> {
+  const read = readBody();
   if (read instanceof Refusal) return refusal(read);
   const asked = readException(read.value, now());
   if (asked instanceof Refusal) return refusal(asked);

@@ -1,25 +1,21 @@
 /** The incidents of a project: listed, and muted. */
+
 import type { IncidentLog } from "../../../alerting/incident-log.js";
 import { incidentView } from "../../../alerting/incident-view.js";
-import type { IncidentsAnswer } from "../../../contract/incidents.js";
-import { checkMute } from "../../../contract/validators.js";
+import type { IncidentsAnswer } from "../../../contract/incidents/incidents.js";
 import { Refusal, refuse } from "../../../errors.js";
+import { projectRoute } from "../../operation-route.js";
 import { json, refusal } from "../../reply.js";
 import type { ProjectRoute } from "../../route.js";
 import { positiveInteger } from "../../server.js";
 import { logParameters, readLogQuery } from "./log-query.js";
-import { readBodyAs } from "./wire.js";
 
 /** `GET …/incidents` by `projects:read`, `POST …/incidents/{incident}/mute` by `projects:write`. */
 export function incidentRoutes(incidents: IncidentLog, now: () => number): ProjectRoute[] {
   return [
-    {
-      method: "get",
-      path: "/v1/projects/:project/incidents",
-      credential: "project",
+    projectRoute("listIncidents", {
       needs: "projects:read",
       doc: {
-        id: "listIncidents",
         tag: "logs",
         summary: "The incidents of a project, the latest first",
         description:
@@ -35,7 +31,6 @@ export function incidentRoutes(incidents: IncidentLog, now: () => number): Proje
           },
           ...logParameters,
         ],
-        answers: { 200: "IncidentsAnswer" },
         refusals: ["invalidPayload"],
       },
       handle: ({ project, query }) => {
@@ -48,30 +43,23 @@ export function incidentRoutes(incidents: IncidentLog, now: () => number): Proje
         const data = page.rows.map((row) => incidentView(row, now()));
         return json(200, { data, meta: { next_cursor: page.nextCursor } } satisfies IncidentsAnswer);
       },
-    },
-    {
-      method: "post",
-      path: "/v1/projects/:project/incidents/:incident/mute",
-      credential: "project",
+    }),
+    projectRoute("muteIncident", {
       needs: "projects:write",
-      readsBody: true,
       doc: {
-        id: "muteIncident",
         tag: "logs",
         summary: "Mute an incident",
         description: "Until then neither it nor another one with the same `what` alerts or leads the overview.",
-        body: "MuteBody",
-        answers: { 200: "IncidentAnswer" },
       },
-      handle: async ({ project, params, body }) => {
+      handle: async ({ project, params, readBody }) => {
         const id = positiveInteger(params[1]);
         if (id === null || incidents.find(project.id, id) === null) return missing;
-        const read = readBodyAs(body, checkMute);
+        const read = readBody();
         if (read instanceof Refusal) return refusal(read);
         const muted = await incidents.mute(project, id, read.value.hours);
         return muted instanceof Refusal ? refusal(muted) : json(200, incidentView(muted, now()));
       },
-    },
+    }),
   ];
 }
 

@@ -1,6 +1,6 @@
 /** What a log is asked for: `limit` and `cursor`. The same for every log, read and documented here. */
-import type { ParameterDoc } from "../../../contract/route-doc.js";
-import { decodeIdCursor } from "../../../control-plane/cursor.js";
+import type { ParameterDoc } from "../../../contract/api/route-doc.js";
+import { decodeIdCursor } from "../../../control-plane/logs/cursor.js";
 import { Refusal, refuse } from "../../../errors.js";
 import { limits } from "../../../limits.js";
 

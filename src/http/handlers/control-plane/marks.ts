@@ -1,13 +1,13 @@
 /** Marks of sessions: set, removed, and read as a list with what they say of the detections. */
-import type { MarkAnswer, MarksAnswer, MarkTotals, SessionMark } from "../../../contract/marks.js";
-import { checkMark } from "../../../contract/validators.js";
-import type { MarkCounts, Marks } from "../../../control-plane/marks.js";
+
+import type { MarkAnswer, MarksAnswer, MarkTotals, SessionMark } from "../../../contract/sessions/marks.js";
+import type { MarkCounts, Marks } from "../../../control-plane/sessions/marks.js";
 import { Refusal, refuse } from "../../../errors.js";
 import type { LongWork } from "../../../runtime/long-work.js";
-import { json, type Reply, refusal, unread } from "../../reply.js";
-import type { ProjectCall, ProjectRoute } from "../../route.js";
+import { type Answered, type Asked, projectRoute } from "../../operation-route.js";
+import { json, refusal, unread } from "../../reply.js";
+import type { ProjectRoute } from "../../route.js";
 import { logParameters, readLogQuery } from "./log-query.js";
-import { readBodyAs } from "./wire.js";
 
 /** The marks, and ticks of the event loop for their totals. */
 interface MarkServices {
@@ -15,51 +15,34 @@ interface MarkServices {
   readonly work: LongWork;
 }
 
-const markPath = "/v1/projects/:project/sessions/:session_token/mark";
-
 /** `PUT` and `DELETE …/sessions/{session_token}/mark` by `projects:write`, `GET …/marks` by `projects:read`. */
 export function markRoutes({ marks, work }: MarkServices): ProjectRoute[] {
   return [
-    {
-      method: "put",
-      path: markPath,
-      credential: "project",
+    projectRoute("markSession", {
       needs: "projects:write",
-      readsBody: true,
       doc: {
-        id: "markSession",
         tag: "logs",
         summary: "Mark a session as a person or a bot",
         description:
           "The mark is kept with the session's current band, score and detections, for as long as blocks are kept. It changes no score, and no rule reads it.",
-        body: "MarkBody",
-        answers: { 200: "MarkAnswer" },
         refusals: ["conflict"],
       },
       handle: (call) => setMark(marks, call),
-    },
-    {
-      method: "del",
-      path: markPath,
-      credential: "project",
+    }),
+    projectRoute("unmarkSession", {
       needs: "projects:write",
-      doc: { id: "unmarkSession", tag: "logs", summary: "Remove a session's mark", answers: { 204: "empty" } },
+      doc: { tag: "logs", summary: "Remove a session's mark" },
       handle: async ({ project, params }) =>
         (await marks.remove(project.id, params[1] ?? ""))
           ? { status: 204 }
           : refusal(refuse("notFound", "the session has no mark")),
-    },
-    {
-      method: "get",
-      path: "/v1/projects/:project/marks",
-      credential: "project",
+    }),
+    projectRoute("listMarks", {
       needs: "projects:read",
       doc: {
-        id: "listMarks",
         tag: "logs",
         summary: "The marks of a project's sessions, with counts of errors",
         parameters: logParameters,
-        answers: { 200: "MarksAnswer" },
         refusals: ["invalidPayload"],
       },
       handle: async ({ project, query, isAborted }) => {
@@ -76,12 +59,15 @@ export function markRoutes({ marks, work }: MarkServices): ProjectRoute[] {
           totals: totalsOf(counts),
         } satisfies MarksAnswer);
       },
-    },
+    }),
   ];
 }
 
-async function setMark(marks: Marks, { project, params, body, holder }: ProjectCall): Promise<Reply> {
-  const read = readBodyAs(body, checkMark);
+async function setMark(
+  marks: Marks,
+  { project, params, readBody, holder }: Asked<"markSession">,
+): Promise<Answered<"markSession">> {
+  const read = readBody();
   if (read instanceof Refusal) return refusal(read);
   const mark = await marks.set(project, params[1] ?? "", read.value.as, holder.token.userId);
   return mark instanceof Refusal ? refusal(mark) : json(200, markView(mark));

@@ -2,6 +2,7 @@
  * Who belongs to the account, and as what. Every member sees the others; owners and admins change them, nobody above the own role, and the
  * account is never left without an owner.
  */
+
 import { isAbove, isAdministrator, type TokenPowers } from "../../../auth/abilities.js";
 import type { TokenHolder } from "../../../auth/credentials.js";
 import type {
@@ -9,93 +10,69 @@ import type {
   MemberCreatedAnswer,
   MemberRow,
   MembersAnswer,
-} from "../../../contract/api-answers.js";
-import type { Role } from "../../../contract/entities.js";
-import { checkMember, checkMemberChange } from "../../../contract/validators.js";
-import type { Accounts } from "../../../control-plane/accounts.js";
-import { encodeIdCursor } from "../../../control-plane/cursor.js";
+} from "../../../contract/configuration/account-answers.js";
+import type { Role } from "../../../contract/configuration/entities.js";
+import type { Accounts } from "../../../control-plane/accounts/accounts.js";
+import { encodeIdCursor } from "../../../control-plane/logs/cursor.js";
 import { Refusal, refuse } from "../../../errors.js";
 import type { AccountReads } from "../../../runtime/account-reads.js";
-import { json, type Reply, refusal, unread } from "../../reply.js";
+import { type Answered, type Asked, tokenRoute } from "../../operation-route.js";
+import { json, refusal, unread } from "../../reply.js";
 import type { TokenCall, TokenRoute } from "../../route.js";
 import { positiveInteger } from "../../server.js";
 import { logParameters, readIdPage } from "./log-query.js";
-import { boundAccount, isoTimeOf, readBodyAs } from "./wire.js";
+import { boundAccount, isoTimeOf } from "./wire.js";
 
 /** Reading by `projects:read`; adding, changing and removing by the roles owner and admin with `projects:write`. */
 export function memberRoutes(accounts: Accounts, reads: AccountReads): TokenRoute[] {
   return [
-    {
-      method: "get",
-      path: "/v1/members",
-      credential: "token",
+    tokenRoute("listMembers", {
       needs: "projects:read",
       doc: {
-        id: "listMembers",
         tag: "control plane",
         summary: "The account's members",
         description: "By user id. E-mail addresses, tokens and their last use are for owners and admins.",
         parameters: logParameters,
-        answers: { 200: "MembersAnswer" },
         refusals: ["invalidPayload", "forbidden"],
       },
       handle: (call) => listMembers(accounts, reads, call),
-    },
-    {
-      method: "post",
-      path: "/v1/members",
-      credential: "token",
+    }),
+    tokenRoute("addMember", {
       needs: "administration",
-      readsBody: true,
       doc: {
-        id: "addMember",
         tag: "control plane",
         summary: "Add somebody new to the account, with a first token",
         description:
           "Owners and admins may, up to their own role. The token has the abilities of the one that asks; its secret is told this once, to " +
           "be handed on. 409 for an e-mail address that a member has. What other accounts have says nothing here: the new user is one of this account.",
-        body: "MemberBody",
-        answers: { 200: "MemberCreatedAnswer" },
         refusals: ["forbidden", "insufficientTokenAbility", "conflict"],
       },
       handle: (call) => addMember(accounts, call),
-    },
-    {
-      method: "patch",
-      path: "/v1/members/:user",
-      credential: "token",
+    }),
+    tokenRoute("changeMember", {
       needs: "administration",
-      readsBody: true,
       doc: {
-        id: "changeMember",
         tag: "control plane",
         summary: "Change a member's role",
         description:
           "For owners and admins, from and to roles up to their own. To lower a role, the calling token must be able to revoke every token of the " +
           "member. 409 for the last owner.",
-        body: "MemberChangeBody",
-        answers: { 200: "MemberChangedAnswer" },
         refusals: ["forbidden", "insufficientTokenAbility", "notFound", "conflict"],
       },
       handle: (call) => changeMember(accounts, call),
-    },
-    {
-      method: "del",
-      path: "/v1/members/:user",
-      credential: "token",
+    }),
+    tokenRoute("removeMember", {
       needs: "administration",
       doc: {
-        id: "removeMember",
         tag: "control plane",
         summary: "Remove a member",
         description:
           "The user's tokens lose the account for good, from the next request on: adding the user again revives none. Owners and admins may, up to their " +
           "own role, with a token that could revoke every token of the member. 409 for the last owner.",
-        answers: { 200: "MemberChangedAnswer" },
         refusals: ["forbidden", "insufficientTokenAbility", "notFound", "conflict"],
       },
       handle: (call) => removeMember(accounts, call),
-    },
+    }),
   ];
 }
 
@@ -111,7 +88,11 @@ function changeable(holder: TokenHolder, ...roles: readonly Role[]): number | Re
   return refuse("insufficientTokenAbility", `the role ${above} is above that of the calling token`);
 }
 
-async function listMembers(accounts: Accounts, reads: AccountReads, call: TokenCall): Promise<Reply> {
+async function listMembers(
+  accounts: Accounts,
+  reads: AccountReads,
+  call: Asked<"listMembers", TokenCall>,
+): Promise<Answered<"listMembers">> {
   const { holder, query, isAborted } = call;
   const account = boundAccount(holder);
   if (account instanceof Refusal) return refusal(account);
@@ -151,8 +132,11 @@ function powersOf({ token, membership }: TokenHolder): TokenPowers {
   return { abilities: token.abilities, role: membership?.role ?? null };
 }
 
-async function addMember(accounts: Accounts, { holder, body }: TokenCall): Promise<Reply> {
-  const read = readBodyAs(body, checkMember);
+async function addMember(
+  accounts: Accounts,
+  { holder, readBody }: Asked<"addMember", TokenCall>,
+): Promise<Answered<"addMember">> {
+  const read = readBody();
   if (read instanceof Refusal) return refusal(read);
   const { name, email, role } = read.value;
   const accountId = changeable(holder, role);
@@ -164,10 +148,13 @@ async function addMember(accounts: Accounts, { holder, body }: TokenCall): Promi
   return json(200, { user, role, account_token: made.secret } satisfies MemberCreatedAnswer);
 }
 
-async function changeMember(accounts: Accounts, call: TokenCall): Promise<Reply> {
+async function changeMember(
+  accounts: Accounts,
+  call: Asked<"changeMember", TokenCall>,
+): Promise<Answered<"changeMember">> {
   const found = findMember(accounts, call);
   if (found instanceof Refusal) return refusal(found);
-  const read = readBodyAs(call.body, checkMemberChange);
+  const read = call.readBody();
   if (read instanceof Refusal) return refusal(read);
   const { role } = read.value;
   const accountId = changeable(call.holder, role);
@@ -179,7 +166,10 @@ async function changeMember(accounts: Accounts, call: TokenCall): Promise<Reply>
   return set instanceof Refusal ? refusal(set) : changed(set.userId, set.role);
 }
 
-async function removeMember(accounts: Accounts, call: TokenCall): Promise<Reply> {
+async function removeMember(
+  accounts: Accounts,
+  call: Asked<"removeMember", TokenCall>,
+): Promise<Answered<"removeMember">> {
   const found = findMember(accounts, call);
   if (found instanceof Refusal) return refusal(found);
   const removed = await accounts.removeMember(found.accountId, found.userId, {
@@ -200,6 +190,6 @@ function findMember(accounts: Accounts, { holder, params }: TokenCall) {
   return accountId instanceof Refusal ? accountId : { accountId, userId };
 }
 
-function changed(userId: number, role: Role | null): Reply {
+function changed(userId: number, role: Role | null): Answered<"changeMember"> {
   return json(200, { user_id: userId, role } satisfies MemberChangedAnswer);
 }

@@ -1,5 +1,5 @@
 /** `GET /openapi.json`: the document of the route table it is given, itself included. */
-import { openApiDocument } from "../../../contract/openapi.js";
+import { openApiDocument } from "../../../contract/api/openapi.js";
 import type { PublicRoute, Route } from "../../route.js";
 
 /** `routes` are all the others. The document is made on the first request, in a few milliseconds. */

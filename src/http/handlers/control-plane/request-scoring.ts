@@ -1,9 +1,7 @@
 /** Whether a project judges requests of visitors without a scored session: read and change the settings. */
-import type { RequestScoringAnswer } from "../../../contract/api-answers.js";
-import { canonicalHost } from "../../../contract/host.js";
-import type { Mismatch } from "../../../contract/mismatch.js";
-import { checkRequestScoring } from "../../../contract/validators.js";
-import { type Projects, requestScoringRow } from "../../../control-plane/projects.js";
+import { canonicalHost } from "../../../contract/values/host.js";
+import type { Mismatch } from "../../../contract/values/mismatch.js";
+import { type Projects, requestScoringRow } from "../../../control-plane/accounts/projects.js";
 import { skipPathFault } from "../../../verdict/skipped-paths.js";
 import type { ProjectRoute } from "../../route.js";
 import { settingsRoutes } from "./settings-routes.js";
@@ -11,15 +9,10 @@ import { settingsRoutes } from "./settings-routes.js";
 /** `GET` and `PUT …/request-scoring`, by `projects:read` and `projects:write`. */
 export function requestScoringRoutes(projects: Projects): ProjectRoute[] {
   return settingsRoutes({
-    path: "request-scoring",
-    id: "RequestScoring",
-    body: "RequestScoringBody",
-    answer: "RequestScoringAnswer",
+    read: "getRequestScoring",
+    change: "changeRequestScoring",
     of: "request scoring",
-    check: (value) => {
-      const checked = checkRequestScoring(value);
-      return "value" in checked ? (skipPathsFault(checked.value.skip_paths ?? []) ?? checked) : checked;
-    },
+    faultIn: ({ skip_paths: skipPaths }) => skipPathsFault(skipPaths ?? []),
     given: ({ enabled, signed_agents: signedAgents, skip_paths: skipPaths, hosts, issue_tokens: issueTokens }) => ({
       enabled,
       signedAgents,
@@ -27,8 +20,8 @@ export function requestScoringRoutes(projects: Projects): ProjectRoute[] {
       hosts: hosts && ownHosts(hosts),
       issueTokens,
     }),
-    change: (projectId, given) => projects.changeRequestScoring(projectId, given),
-    view: (project) => requestScoringRow(project) satisfies RequestScoringAnswer,
+    store: (projectId, given) => projects.changeRequestScoring(projectId, given),
+    view: (project) => requestScoringRow(project),
   });
 }
 

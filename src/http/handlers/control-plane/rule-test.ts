@@ -1,20 +1,20 @@
 /** `POST …/rules/test`: what a draft rule would have done to the latest sessions, or to those of the last hours. Stores nothing. */
-import type { RuleTestAnswer, RuleTestRange } from "../../../contract/api-answers.js";
-import { dayMs, hourMs } from "../../../contract/durations.js";
-import type { Project } from "../../../contract/entities.js";
-import { checkRuleTest } from "../../../contract/validators.js";
-import type { BacktestScope, BacktestServices } from "../../../control-plane/backtest.js";
-import { backtestRule, type DraftRule } from "../../../control-plane/rule-backtest.js";
+
+import type { RuleTestAnswer, RuleTestRange } from "../../../contract/configuration/backtest-answers.js";
+import type { Project } from "../../../contract/configuration/entities.js";
+import { dayMs, hourMs } from "../../../contract/values/durations.js";
+import type { BacktestScope, BacktestServices } from "../../../control-plane/insight/backtest.js";
+import { backtestRule, type DraftRule } from "../../../control-plane/insight/rule-backtest.js";
 import { Refusal } from "../../../errors.js";
 import { limits } from "../../../limits.js";
 import type { TrafficReader } from "../../../recording/traffic-reader.js";
 import type { LongWork, Slices } from "../../../runtime/long-work.js";
 import { ruleInput } from "../../../verdict/resolve.js";
-import { json, type Reply, refusal, unread } from "../../reply.js";
-import type { ProjectCall, ProjectRoute } from "../../route.js";
+import { type Answered, type Asked, projectRoute } from "../../operation-route.js";
+import { json, refusal, unread } from "../../reply.js";
+import type { ProjectRoute } from "../../route.js";
 import { comparedSpan } from "./compared-range.js";
 import { changeEffectView, effectOnRequests, effectView, weightView } from "./effect-view.js";
-import { readBodyAs } from "./wire.js";
 
 /** What a backtest needs, and ticks of the event loop for it. */
 export interface RuleTestServices extends BacktestServices {
@@ -27,38 +27,34 @@ export interface RuleTestServices extends BacktestServices {
 
 /** By `projects:read`. 409 while another backtest of the account runs, 422 for an expression that doesn't compile. */
 export function ruleTestRoute(services: RuleTestServices): ProjectRoute {
-  return {
-    method: "post",
-    path: "/v1/projects/:project/rules/test",
-    credential: "project",
+  return projectRoute("testRule", {
     needs: "projects:read",
-    readsBody: true,
     doc: {
-      id: "testRule",
       tag: "control plane",
       summary: "Backtest a draft rule on stored sessions",
       description:
         "As if it were the project's only rule, with the current guards, threshold and logged-in policy. The request context is what " +
         "each session last reported. It uses the latest sessions; `hours` selects those of a time range instead. `requests` says what it matches of the samples of requests without a session. Nothing is stored. " +
-        "`effect` compares the verdicts of these sessions under the rules as they are with those with the draft at `sort_order` among them, `requests.effect` those " +
+        "`effect` compares the verdicts of these sessions under the rules as they are with those with the draft at `sort_order` among them, instead of the rule that it `replaces`; `requests.effect` those " +
         "of the samples, scaled up. " +
         "An account can run one backtest at a time; another is answered 409 until it has ended. It ends when its client disconnects.",
-      body: "RuleTestBody",
-      answers: { 200: "RuleTestAnswer" },
       refusals: ["conflict"],
     },
     handle: (call) => testRule(services, call),
-  };
+  });
 }
 
-async function testRule(services: RuleTestServices, { project, body, isAborted }: ProjectCall): Promise<Reply> {
-  const read = readBodyAs(body, checkRuleTest);
+async function testRule(
+  services: RuleTestServices,
+  { project, readBody, isAborted }: Asked<"testRule">,
+): Promise<Answered<"testRule">> {
+  const read = readBody();
   if (read instanceof Refusal) return refusal(read);
-  const { expression, action, limit, hours, compare_from, compare_to, sort_order } = read.value;
+  const { expression, action, limit, hours, compare_from, compare_to, sort_order, replaces } = read.value;
   const compared = comparedSpan(compare_from, compare_to, limits.trafficDaysMax);
   if (compared instanceof Refusal) return refusal(compared);
   await services.flush();
-  const draft = { expressionSource: expression, action, sortOrder: sort_order };
+  const draft = { expressionSource: expression, action, sortOrder: sort_order, replaces };
   const sessionsMax = limit ?? limits.ruleTestSessionsDefault;
   const slices = services.work.begin(isAborted);
   const nowMs = services.now();

@@ -1,36 +1,35 @@
 /** The rules of a project: list, create, change (PATCH, and PUT as its alias), delete. */
 
-import type { RuleChangeBody } from "../../../contract/control.js";
-import type { Rule } from "../../../contract/entities.js";
-import { isoTimeText } from "../../../contract/iso-time.js";
-import { checkRule, checkRuleChange } from "../../../contract/validators.js";
-import type { NewRule } from "../../../control-plane/rule-changes.js";
-import { compiledTree, type Rules } from "../../../control-plane/rules.js";
+import type { RuleChangeBody } from "../../../contract/configuration/control.js";
+import type { Rule } from "../../../contract/configuration/entities.js";
+import { isoTimeText } from "../../../contract/values/iso-time.js";
+import type { NewRule } from "../../../control-plane/rules/rule-changes.js";
+import { compiledTree, type Rules } from "../../../control-plane/rules/rules.js";
 import { Refusal, refuse } from "../../../errors.js";
+import type { Expression } from "../../../rules/ast.js";
 import type { AccountReads } from "../../../runtime/account-reads.js";
-import { json, type Reply, refusal, unread } from "../../reply.js";
-import type { ProjectCall, ProjectRoute } from "../../route.js";
+import { type Answered, type Asked, projectRoute } from "../../operation-route.js";
+import { json, refusal, unread } from "../../reply.js";
+import type { ProjectRoute } from "../../route.js";
 import { positiveInteger } from "../../server.js";
-import { listedRuleView, readBodyAs, ruleView } from "./wire.js";
+import { listedRuleView, ruleView } from "./wire.js";
 
-const listPath = "/v1/projects/:project/rules";
-const rulePath = "/v1/projects/:project/rules/:rule";
+/** The rules, and what is said of one that is saved. */
+interface RuleServices {
+  readonly rules: Rules;
+  readonly warnings: (expression: Expression) => readonly string[];
+  readonly reads: AccountReads;
+  readonly now: () => number;
+}
 
 /** The list by any token of the account; changes by a role that may write, with `--strict-abilities` also `projects:write`. */
-export function ruleRoutes(rules: Rules, reads: AccountReads, now: () => number): ProjectRoute[] {
-  const change = (call: ProjectCall): Promise<Reply> => changeRule(rules, call, now);
+export function ruleRoutes(services: RuleServices): ProjectRoute[] {
+  const { rules, reads, now } = services;
+  const change = (call: Asked<"changeRule" | "putRule">) => changeRule(services, call);
   return [
-    {
-      method: "get",
-      path: listPath,
-      credential: "project",
+    projectRoute("listRules", {
       needs: "any-token",
-      doc: {
-        id: "listRules",
-        tag: "control plane",
-        summary: "The rules of a project in the order of evaluation",
-        answers: { 200: "RulesAnswer" },
-      },
+      doc: { tag: "control plane", summary: "The rules of a project in the order of evaluation" },
       handle: async ({ project, isAborted }) => {
         const list = await reads.run(project.accountId, isAborted, (slices) => rules.listInSlices(project.id, slices));
         return list === null
@@ -40,72 +39,50 @@ export function ruleRoutes(rules: Rules, reads: AccountReads, now: () => number)
               list.map((rule) => listedRuleView(rule, now())),
             );
       },
-    },
-    {
-      method: "post",
-      path: listPath,
-      credential: "project",
+    }),
+    projectRoute("createRule", {
       needs: "writing-role",
-      readsBody: true,
       doc: {
-        id: "createRule",
         tag: "control plane",
         summary: "Create a rule",
-        description: "The expression is compiled and checked before anything is stored.",
-        body: "RuleBody",
-        answers: { 201: "RuleAnswer" },
+        description:
+          "The expression is compiled and checked before anything is stored. `warnings` says what of it never or always matches, and which agents' names nobody has; absent for nothing to say.",
       },
-      handle: (call) => createRule(rules, call, now),
-    },
-    {
-      method: "patch",
-      path: rulePath,
-      credential: "project",
+      handle: (call) => createRule(services, call),
+    }),
+    projectRoute("changeRule", {
       needs: "writing-role",
-      readsBody: true,
-      doc: { ...changeDoc, id: "changeRule", summary: "Change a rule" },
+      doc: { ...changeDoc, summary: "Change a rule" },
       handle: change,
-    },
-    {
-      method: "put",
-      path: rulePath,
-      credential: "project",
+    }),
+    projectRoute("putRule", {
       needs: "writing-role",
-      readsBody: true,
-      doc: { ...changeDoc, id: "putRule", summary: "Change a rule (an alias of PATCH)" },
+      doc: { ...changeDoc, summary: "Change a rule (an alias of PATCH)" },
       handle: change,
-    },
-    {
-      method: "del",
-      path: rulePath,
-      credential: "project",
+    }),
+    projectRoute("deleteRule", {
       needs: "writing-role",
-      doc: {
-        id: "deleteRule",
-        tag: "control plane",
-        summary: "Delete a rule",
-        answers: { 204: "empty" },
-      },
+      doc: { tag: "control plane", summary: "Delete a rule" },
       handle: (call) => removeRule(rules, call),
-    },
+    }),
   ];
 }
 
 const changeDoc = {
   tag: "control plane",
   description: "Send only what changes. A refused change leaves the stored rule untouched.",
-  body: "RuleChangeBody",
-  bodyOptional: true,
-  answers: { 200: "RuleAnswer" },
 } as const;
 
-async function createRule(rules: Rules, { project, body }: ProjectCall, now: () => number): Promise<Reply> {
-  const read = readBodyAs(body, checkRule);
+async function createRule(
+  services: RuleServices,
+  { project, readBody }: Asked<"createRule">,
+): Promise<Answered<"createRule">> {
+  const read = readBody();
   if (read instanceof Refusal) return refusal(read);
   const { name, expression, action, is_active, sort_order, expires_at } = read.value;
   const expiresAt = expiryOf(expires_at);
   if (expiresAt instanceof Refusal) return refusal(expiresAt);
-  const created = await rules.create(project.id, {
+  const created = await services.rules.create(project.id, {
     name,
     expressionSource: expression,
     action,
@@ -113,19 +90,23 @@ async function createRule(rules: Rules, { project, body }: ProjectCall, now: () 
     sortOrder: sort_order ?? 0,
     expiresAt,
   });
-  return created instanceof Refusal ? refusal(created) : shown(created, 201, now());
+  return created instanceof Refusal ? refusal(created) : shown(created, 201, services);
 }
 
-async function changeRule(rules: Rules, { project, params, body }: ProjectCall, now: () => number): Promise<Reply> {
+async function changeRule(
+  services: RuleServices,
+  { project, params, readBody }: Asked<"changeRule" | "putRule">,
+): Promise<Answered<"changeRule">> {
+  const { rules } = services;
   const id = positiveInteger(params[1]);
   if (id === null || rules.find(project.id, id) === null) return missing;
-  const read = readBodyAs(body, checkRuleChange, {});
+  const read = readBody();
   if (read instanceof Refusal) return refusal(read);
   const expiresAt = expiryOf(read.value.expires_at);
   if (expiresAt instanceof Refusal) return refusal(expiresAt);
   const expiry = read.value.expires_at === undefined ? {} : { expiresAt };
   const changed = await rules.change(project.id, id, { ...changeOf(read.value), ...expiry });
-  return changed instanceof Refusal ? refusal(changed) : shown(changed, 200, now());
+  return changed instanceof Refusal ? refusal(changed) : shown(changed, 200, services);
 }
 
 /** Only what was sent: an absent key must not overwrite. */
@@ -145,7 +126,7 @@ function expiryOf(given: string | null | undefined): string | undefined | Refusa
   return isoTimeText(given) ?? refuse("invalidPayload", "expires_at must be an ISO 8601 time, or null");
 }
 
-async function removeRule(rules: Rules, { project, params }: ProjectCall): Promise<Reply> {
+async function removeRule(rules: Rules, { project, params }: Asked<"deleteRule">): Promise<Answered<"deleteRule">> {
   const id = positiveInteger(params[1]);
   if (id === null) return missing;
   const removed = await rules.remove(project.id, id);
@@ -153,9 +134,11 @@ async function removeRule(rules: Rules, { project, params }: ProjectCall): Promi
 }
 
 /** The full rule, with its tree derived from the stored source. */
-function shown(rule: Rule, status: number, nowMs: number): Reply {
+function shown(rule: Rule, status: number, { warnings: warningsOf, now }: RuleServices): Answered<"createRule"> {
   const tree = compiledTree(rule.expressionSource, "stored");
-  return tree instanceof Refusal ? refusal(tree) : json(status, ruleView(rule, tree, nowMs));
+  if (tree instanceof Refusal) return refusal(tree);
+  const warnings = [...warningsOf(tree)];
+  return json(status, { ...ruleView(rule, tree, now()), ...(warnings.length > 0 && { warnings }) });
 }
 
 const missing = refusal(refuse("notFound", "the project has no such rule"));

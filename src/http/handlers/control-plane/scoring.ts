@@ -1,20 +1,20 @@
 /** Scoring of a project: enable, read, rotate keys, change settings. */
+
+import type { JsonObject } from "../../../contract/api/json-body.js";
+import type { SettingsBody } from "../../../contract/configuration/control.js";
+import type { OldKey, Project } from "../../../contract/configuration/entities.js";
 import type {
   OldKeysEndedAnswer,
   RotatedKeyAnswer,
   ScoringAnswer,
   ScoringEnabledAnswer,
-} from "../../../contract/api-answers.js";
-import type { SettingsBody } from "../../../contract/control.js";
-import type { OldKey, Project } from "../../../contract/entities.js";
-import type { JsonObject } from "../../../contract/json-body.js";
-import { checkEndOldKeys, checkRotate, checkSettings } from "../../../contract/validators.js";
-import type { Projects, SettingsChange } from "../../../control-plane/projects.js";
+} from "../../../contract/configuration/project-answers.js";
+import type { Projects, SettingsChange } from "../../../control-plane/accounts/projects.js";
 import { Refusal, refuse } from "../../../errors.js";
-import type { Reply } from "../../reply.js";
+import { type Answered, type Asked, projectRoute } from "../../operation-route.js";
 import { json, refusal } from "../../reply.js";
-import type { ProjectCall, ProjectRoute } from "../../route.js";
-import { guardsView, readBodyAs, settingsView } from "./wire.js";
+import type { ProjectRoute } from "../../route.js";
+import { guardsView, settingsView } from "./wire.js";
 
 /** Enforcement moved into rules: these are refused, never translated. */
 const removedToggles = ["block_definite", "challenge_likely"] as const;
@@ -22,86 +22,51 @@ const removedToggles = ["block_definite", "challenge_likely"] as const;
 /** Enabling, rotating and settings by a role that may write; reading by `projects:read`, ending old keys by `projects:write`. */
 export function scoringRoutes(projects: Projects): ProjectRoute[] {
   return [
-    {
-      method: "post",
-      path: "/v1/projects/:project/scoring",
-      credential: "project",
+    projectRoute("enableScoring", {
       needs: "writing-role",
       doc: {
-        id: "enableScoring",
         tag: "control plane",
         summary: "Enable scoring",
         description: "Creates both keys the first time; later calls return the existing site key.",
-        answers: { 200: "ScoringEnabledAnswer" },
       },
       handle: ({ project }) => enable(projects, project.id),
-    },
-    {
-      method: "get",
-      path: "/v1/projects/:project/scoring",
-      credential: "project",
+    }),
+    projectRoute("getScoring", {
       needs: "projects:read",
-      doc: {
-        id: "getScoring",
-        tag: "control plane",
-        summary: "The scoring configuration",
-        answers: { 200: "ScoringAnswer" },
-      },
+      doc: { tag: "control plane", summary: "The scoring configuration" },
       handle: ({ project }) => json(200, scoringView(project, projects.oldKeysOf(project))),
-    },
-    {
-      method: "post",
-      path: "/v1/projects/:project/scoring/rotate",
-      credential: "project",
+    }),
+    projectRoute("rotateKey", {
       needs: "writing-role",
-      readsBody: true,
       doc: {
-        id: "rotateKey",
         tag: "control plane",
         summary: "Rotate a key",
         description:
           "The old key and all older ones of its type are refused from the next request on. With `overlap_hours` the old key goes on " +
           "working for so long and is then refused: put the new key everywhere it is used before that.",
-        body: "RotateBody",
-        answers: { 200: "RotatedKeyAnswer" },
         refusals: ["conflict"],
       },
       handle: (call) => rotate(projects, call),
-    },
-    {
-      method: "post",
-      path: "/v1/projects/:project/scoring/end-old-keys",
-      credential: "project",
+    }),
+    projectRoute("endOldKeys", {
       needs: "projects:write",
-      readsBody: true,
       doc: {
-        id: "endOldKeys",
         tag: "control plane",
         summary: "End rotated keys before their time",
         description: "Rotated keys of this type that still work are refused from the next request on.",
-        body: "EndOldKeysBody",
-        answers: { 200: "OldKeysEndedAnswer" },
       },
       handle: (call) => endOldKeys(projects, call),
-    },
-    {
-      method: "put",
-      path: "/v1/projects/:project/scoring/settings",
-      credential: "project",
+    }),
+    projectRoute("changeSettings", {
       needs: "writing-role",
-      readsBody: true,
       doc: {
-        id: "changeSettings",
         tag: "control plane",
         summary: "Change the settings",
         description:
           "Send only what changes. The removed `block_definite` and `challenge_likely` are refused: enforcement is decided by rules.",
-        body: "SettingsBody",
-        bodyOptional: true,
-        answers: { 200: "SettingsAnswer" },
       },
       handle: (call) => changeSettings(projects, call),
-    },
+    }),
   ];
 }
 
@@ -119,7 +84,7 @@ function scoringView(project: Project, oldKeys: readonly OldKey[]): ScoringAnswe
   };
 }
 
-async function enable(projects: Projects, id: number): Promise<Reply> {
+async function enable(projects: Projects, id: number): Promise<Answered<"enableScoring">> {
   const enabled = await projects.enableScoring(id);
   if (enabled instanceof Refusal) return refusal(enabled);
   return json(200, {
@@ -130,8 +95,8 @@ async function enable(projects: Projects, id: number): Promise<Reply> {
   } satisfies ScoringEnabledAnswer);
 }
 
-async function rotate(projects: Projects, { project, body }: ProjectCall): Promise<Reply> {
-  const read = readBodyAs(body, checkRotate);
+async function rotate(projects: Projects, { project, readBody }: Asked<"rotateKey">): Promise<Answered<"rotateKey">> {
+  const read = readBody();
   if (read instanceof Refusal) return refusal(read);
   const { type, overlap_hours = 0 } = read.value;
   const rotated = await projects.rotateKey(project.id, type, overlap_hours);
@@ -144,16 +109,22 @@ async function rotate(projects: Projects, { project, body }: ProjectCall): Promi
   } satisfies RotatedKeyAnswer);
 }
 
-async function endOldKeys(projects: Projects, { project, body }: ProjectCall): Promise<Reply> {
-  const read = readBodyAs(body, checkEndOldKeys);
+async function endOldKeys(
+  projects: Projects,
+  { project, readBody }: Asked<"endOldKeys">,
+): Promise<Answered<"endOldKeys">> {
+  const read = readBody();
   if (read instanceof Refusal) return refusal(read);
   const { type } = read.value;
   const ended = await projects.endOldKeys(project.id, type);
   return ended instanceof Refusal ? refusal(ended) : json(200, { type, ended } satisfies OldKeysEndedAnswer);
 }
 
-async function changeSettings(projects: Projects, { project, body }: ProjectCall): Promise<Reply> {
-  const read = readBodyAs(body, checkSettings, {});
+async function changeSettings(
+  projects: Projects,
+  { project, readBody }: Asked<"changeSettings">,
+): Promise<Answered<"changeSettings">> {
+  const read = readBody();
   if (read instanceof Refusal) return refusal(read);
   const removed = removedToggleIn(read.raw);
   if (removed !== null) return refusal(removed);

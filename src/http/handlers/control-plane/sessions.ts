@@ -1,17 +1,18 @@
 /** The log of sessions and one session in detail: band and score as a verdict read would give them now. */
 
-import type { Project } from "../../../contract/entities.js";
-import type { SessionAnswer, SessionRow, SessionsAnswer } from "../../../contract/log-answers.js";
-import type { SessionMark } from "../../../contract/marks.js";
-import type { Marks } from "../../../control-plane/marks.js";
-import type { LoggedSession } from "../../../control-plane/session-log.js";
-import type { SessionDetail, Sessions } from "../../../control-plane/sessions.js";
+import type { Project } from "../../../contract/configuration/entities.js";
+import type { SessionMark } from "../../../contract/sessions/marks.js";
+import type { SessionAnswer, SessionRow, SessionsAnswer } from "../../../contract/sessions/session-answers.js";
+import type { Marks } from "../../../control-plane/sessions/marks.js";
+import type { LoggedSession } from "../../../control-plane/sessions/session-log.js";
+import type { SessionDetail, Sessions } from "../../../control-plane/sessions/sessions.js";
 import { Refusal, refuse } from "../../../errors.js";
 import type { LongWork } from "../../../runtime/long-work.js";
 import { type AgentLists, agentEvidence, knownAgent } from "../../../verdict/known-agent.js";
 import { resolve } from "../../../verdict/resolve.js";
-import { json, type Reply, refusal, unread } from "../../reply.js";
-import type { ProjectCall, ProjectRoute } from "../../route.js";
+import { type Answered, type Asked, projectRoute } from "../../operation-route.js";
+import { json, refusal, unread } from "../../reply.js";
+import type { ProjectRoute } from "../../route.js";
 import { logParameters, readLogQuery } from "./log-query.js";
 import { markView } from "./marks.js";
 
@@ -27,33 +28,20 @@ interface SessionServices {
 /** `GET …/sessions` and `GET …/sessions/{session_token}`, both by `projects:read`; 404 for another project's session. */
 export function sessionRoutes({ sessions, marks, agents, work, now }: SessionServices): ProjectRoute[] {
   return [
-    {
-      method: "get",
-      path: "/v1/projects/:project/sessions",
-      credential: "project",
+    projectRoute("listSessions", {
       needs: "projects:read",
       doc: {
-        id: "listSessions",
         tag: "logs",
         summary: "The sessions of a project, latest first",
         description: "In the order of first contact. The band follows the current threshold; no rule is evaluated.",
         parameters: logParameters,
-        answers: { 200: "SessionsAnswer" },
         refusals: ["invalidPayload"],
       },
       handle: (call) => listSessions(sessions, call, work, now()),
-    },
-    {
-      method: "get",
-      path: "/v1/projects/:project/sessions/:session_token",
-      credential: "project",
+    }),
+    projectRoute("getSession", {
       needs: "projects:read",
-      doc: {
-        id: "getSession",
-        tag: "logs",
-        summary: "One session with the engines' scores and every detection that fired",
-        answers: { 200: "SessionAnswer" },
-      },
+      doc: { tag: "logs", summary: "One session with the engines' scores and every detection that fired" },
       handle: async ({ project, params }) => {
         await sessions.load(project.id, params[1] ?? "", "certain");
         const found = sessions.detail(project.id, params[1] ?? "");
@@ -61,7 +49,7 @@ export function sessionRoutes({ sessions, marks, agents, work, now }: SessionSer
           ? missing
           : json(200, sessionView(project, found, await marks.find(project.id, found.token), agents, now()));
       },
-    },
+    }),
   ];
 }
 
@@ -69,10 +57,10 @@ const missing = refusal(refuse("notFound", "the project has no such session"));
 
 async function listSessions(
   sessions: Sessions,
-  { project, query, isAborted }: ProjectCall,
+  { project, query, isAborted }: Asked<"listSessions">,
   work: LongWork,
   nowMs: number,
-): Promise<Reply> {
+): Promise<Answered<"listSessions">> {
   const asked = readLogQuery(query);
   if (asked instanceof Refusal) return refusal(asked);
   const page = await sessions.page(project.id, asked.limit, asked.cursor, work.begin(isAborted));
@@ -121,7 +109,7 @@ function sessionView(
     user_agent: state.last.userAgent || null,
     logged_in_at: state.loggedInAtMs === 0 ? null : new Date(state.loggedInAtMs).toISOString(),
     cleared_at: state.clearance === null ? null : new Date(state.clearance.atMs).toISOString(),
-    agent: agent === undefined ? null : { ...agent, evidence: agentEvidence(agent, state, detections) },
+    agent: agent === undefined ? null : { ...agent, evidence: agentEvidence(agent, state, detections, agents) },
     mark: mark === null ? null : markView(mark),
   };
 }

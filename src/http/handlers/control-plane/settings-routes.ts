@@ -1,80 +1,66 @@
 /** A group of a project's settings: one route that reads them, one that changes what is sent of them. */
-import type { ApiTypes } from "../../../contract/api-answers.js";
-import type { Project } from "../../../contract/entities.js";
-import { Refusal } from "../../../errors.js";
-import { json, type Reply, refusal } from "../../reply.js";
-import type { ProjectCall, ProjectRoute } from "../../route.js";
-import { readBodyAs } from "./wire.js";
+import type { AnswerOf, BodyOf, OperationId } from "../../../contract/api/operations.js";
+import type { Project } from "../../../contract/configuration/entities.js";
+import type { Mismatch } from "../../../contract/values/mismatch.js";
+import { Refusal, refuse } from "../../../errors.js";
+import { type Answered, type Asked, projectRoute } from "../../operation-route.js";
+import { json, refusal } from "../../reply.js";
+import type { ProjectRoute } from "../../route.js";
 
-/** `Body` is what may be sent, each field optional; `Given` the same as it is stored. */
-interface SettingsGroup<Body extends object, Given extends object> {
-  /** Below the project. */
-  readonly path: string;
-  /** Operation ids are `get…` and `change…` of it; body and answer are the types `…Body` and `…Answer`. */
-  readonly id: string;
-  readonly body: keyof ApiTypes;
-  readonly answer: keyof ApiTypes;
+/** `Change` takes what may be sent, each field optional; `Given` is the same as it is stored. */
+interface SettingsGroup<Read extends OperationId, Change extends OperationId, Given extends object> {
+  readonly read: Read;
+  readonly change: Change;
   /** What they are settings of, as in "The settings of …". */
   readonly of: string;
   readonly description?: string;
-  readonly check: Parameters<typeof readBodyAs<Body>>[1];
+  /** What the body's type can't say; null: nothing is wrong. */
+  readonly faultIn?: (sent: BodyOf<Change>) => Mismatch | null;
   /** Unknown fields of a body are left out here. */
-  readonly given: (sent: Body) => Given;
+  readonly given: (sent: BodyOf<Change>) => Given;
   /** Called only when something is given. */
-  readonly change: (projectId: number, given: Given) => Promise<Project | Refusal>;
+  readonly store: (projectId: number, given: Given) => Promise<Project | Refusal>;
   /** The settings as they are answered. */
-  readonly view: (project: Project) => object;
+  readonly view: (project: Project) => AnswerOf<Read> & AnswerOf<Change>;
 }
 
 /** `GET` by `projects:read` and `PUT` by `projects:write`; both answer the settings as they are then. */
-export function settingsRoutes<Body extends object, Given extends object>(
-  group: SettingsGroup<Body, Given>,
+export function settingsRoutes<Read extends OperationId, Change extends OperationId, Given extends object>(
+  group: SettingsGroup<Read, Change, Given>,
 ): ProjectRoute[] {
-  const { id, of, body, answer, description, view } = group;
-  const path = `/v1/projects/:project/${group.path}`;
+  const { read, change, of, description, view } = group;
   return [
-    {
-      method: "get",
-      path,
-      credential: "project",
+    projectRoute(read, {
       needs: "projects:read",
       doc: {
-        id: `get${id}`,
         tag: "control plane",
         summary: `The settings of ${of}`,
         ...(description !== undefined && { description }),
-        answers: { 200: answer },
       },
       handle: ({ project }) => json(200, view(project)),
-    },
-    {
-      method: "put",
-      path,
-      credential: "project",
+    }),
+    projectRoute(change, {
       needs: "projects:write",
-      readsBody: true,
       doc: {
-        id: `change${id}`,
         tag: "control plane",
         summary: `Change the settings of ${of}`,
         description: "Send only what changes. It takes effect at once.",
-        body,
-        bodyOptional: true,
-        answers: { 200: answer },
       },
-      handle: (call) => change(group, call),
-    },
+      handle: (call) => changed(group, call),
+    }),
   ];
 }
 
-async function change<Body extends object, Given extends object>(
-  group: SettingsGroup<Body, Given>,
-  { project, body }: ProjectCall,
-): Promise<Reply> {
-  const read = readBodyAs(body, group.check, {} as Body);
+async function changed<Read extends OperationId, Change extends OperationId, Given extends object>(
+  group: SettingsGroup<Read, Change, Given>,
+  { project, readBody }: Asked<Change>,
+): Promise<Answered<Change>> {
+  const read = readBody();
   if (read instanceof Refusal) return refusal(read);
+  const fault = group.faultIn?.(read.value) ?? null;
+  if (fault !== null) return refusal(refuse("invalidPayload", `${fault.path} ${fault.fault}`));
   const given = group.given(read.value);
   const isChange = Object.values(given).some((value) => value !== undefined);
-  const changed = isChange ? await group.change(project.id, given) : project;
-  return changed instanceof Refusal ? refusal(changed) : json(200, group.view(changed));
+  const stored = isChange ? await group.store(project.id, given) : project;
+  return stored instanceof Refusal ? refusal(stored) : json(200, group.view(stored));
 }

@@ -1,43 +1,39 @@
 /** `POST …/scoring/settings/test`: what changed settings would do to stored sessions and to samples of requests. Stores nothing. */
-import type { SettingsTestAnswer } from "../../../contract/api-answers.js";
-import { dayMs, hourMs } from "../../../contract/durations.js";
-import { checkSettingsTest } from "../../../contract/validators.js";
-import { backtestSettings } from "../../../control-plane/settings-backtest.js";
+
+import type { SettingsTestAnswer } from "../../../contract/configuration/backtest-answers.js";
+import { dayMs, hourMs } from "../../../contract/values/durations.js";
+import { backtestSettings } from "../../../control-plane/insight/settings-backtest.js";
 import { Refusal } from "../../../errors.js";
 import { limits } from "../../../limits.js";
-import { json, type Reply, refusal, unread } from "../../reply.js";
-import type { ProjectCall, ProjectRoute } from "../../route.js";
+import { type Answered, type Asked, projectRoute } from "../../operation-route.js";
+import { json, refusal, unread } from "../../reply.js";
+import type { ProjectRoute } from "../../route.js";
 import { changeEffectView, effectOnRequests, effectView, weightView } from "./effect-view.js";
 import type { RuleTestServices } from "./rule-test.js";
 import { changedProject, removedToggleIn } from "./scoring.js";
-import { readBodyAs } from "./wire.js";
 
 /** By `projects:read`. 409 while another backtest of the account runs. */
 export function settingsTestRoute(services: RuleTestServices): ProjectRoute {
-  return {
-    method: "post",
-    path: "/v1/projects/:project/scoring/settings/test",
-    credential: "project",
+  return projectRoute("testSettings", {
     needs: "projects:read",
-    readsBody: true,
     doc: {
-      id: "testSettings",
       tag: "control plane",
       summary: "Try changed settings on stored sessions and requests",
       description:
         "Compares verdicts by the rules as they are: with the settings as they are, and with these. `effect` is of the latest sessions, or of those that " +
         "began in the last `hours`; `requests.effect` of the samples of requests without a session, scaled up. A session is judged by what it last " +
         "reported, so `protect_static` shows in requests. Nothing is stored. An account can run one backtest at a time; another is answered 409.",
-      body: "SettingsTestBody",
-      answers: { 200: "SettingsTestAnswer" },
       refusals: ["conflict"],
     },
     handle: (call) => testSettings(services, call),
-  };
+  });
 }
 
-async function testSettings(services: RuleTestServices, { project, body, isAborted }: ProjectCall): Promise<Reply> {
-  const read = readBodyAs(body, checkSettingsTest);
+async function testSettings(
+  services: RuleTestServices,
+  { project, readBody, isAborted }: Asked<"testSettings">,
+): Promise<Answered<"testSettings">> {
+  const read = readBody();
   if (read instanceof Refusal) return refusal(read);
   const removed = removedToggleIn(read.raw);
   if (removed !== null) return refusal(removed);

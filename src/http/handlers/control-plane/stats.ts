@@ -1,25 +1,26 @@
 /** Events, sessions and verdict answers of a project over time, by hour or day of UTC. */
 
-import { hourMs } from "../../../contract/durations.js";
-import type { StoredChallengeCounts, StoredRuleHits } from "../../../contract/entities.js";
-import { isoDateOrTimeMs } from "../../../contract/iso-time.js";
+import type { ParameterDoc } from "../../../contract/api/route-doc.js";
+import type { StoredChallengeCounts, StoredRuleHits } from "../../../contract/configuration/entities.js";
 import type {
   ChallengeCounts as ChallengeCountsAnswer,
   RuleHits as RuleHitsAnswer,
   StatsAnswer,
   StatsRow,
-} from "../../../contract/log-answers.js";
-import type { ParameterDoc } from "../../../contract/route-doc.js";
+} from "../../../contract/traffic/stats-answers.js";
+import { hourMs } from "../../../contract/values/durations.js";
+import { isoDateOrTimeMs } from "../../../contract/values/iso-time.js";
 import {
   type BucketSize,
   bucketCount,
   bucketHours,
   type Stats,
   type StatsBucket,
-} from "../../../control-plane/stats.js";
+} from "../../../control-plane/insight/stats.js";
 import { Refusal, refuse } from "../../../errors.js";
 import { limits } from "../../../limits.js";
 import type { LongWork } from "../../../runtime/long-work.js";
+import { projectRoute } from "../../operation-route.js";
 import { json, refusal, unread } from "../../reply.js";
 import type { ProjectRoute } from "../../route.js";
 import { comparedSpan, compareParameters } from "./compared-range.js";
@@ -63,18 +64,13 @@ const parameters: readonly ParameterDoc[] = [
 
 /** `GET …/stats`, `projects:read`. 422 for a span that is no time, ends before it begins or has too many buckets. */
 export function statsRoute({ stats, work, flush, now }: StatsServices): ProjectRoute {
-  return {
-    method: "get",
-    path: "/v1/projects/:project/stats",
-    credential: "project",
+  return projectRoute("getStats", {
     needs: "projects:read",
     doc: {
-      id: "getStats",
       tag: "logs",
       summary: "Counts of events, sessions and verdict answers over time",
       description: `At most ${limits.statsBucketsMax} buckets; those without traffic are included, with zeros. Days are UTC days. \`requests\` has, of the verdict answers, those on requests without a scored session. Passed of issued challenges, by rule, measures false positives.`,
       parameters,
-      answers: { 200: "StatsAnswer" },
       refusals: ["invalidPayload"],
     },
     handle: async ({ project, query, isAborted }) => {
@@ -93,7 +89,7 @@ export function statsRoute({ stats, work, flush, now }: StatsServices): ProjectR
       if (data === null || (compared !== null && others === null)) return unread;
       return json(200, { data, ...(others !== null && { compare: { data: others } }) } satisfies StatsAnswer);
     },
-  };
+  });
 }
 
 interface Span {

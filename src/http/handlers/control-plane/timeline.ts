@@ -1,9 +1,11 @@
 /** The course of one session, as far as it is kept: for people to look at. */
-import type { TimelineAnswer } from "../../../contract/log-answers.js";
-import type { Timeline } from "../../../contract/timeline.js";
-import type { Sessions } from "../../../control-plane/sessions.js";
+
+import type { TimelineAnswer } from "../../../contract/sessions/session-answers.js";
+import type { Timeline } from "../../../contract/sessions/timeline.js";
+import type { Sessions } from "../../../control-plane/sessions/sessions.js";
 import { refuse } from "../../../errors.js";
 import type { Timelines } from "../../../recording/timelines.js";
+import { projectRoute } from "../../operation-route.js";
 import { json, refusal } from "../../reply.js";
 import type { ProjectRoute } from "../../route.js";
 
@@ -15,19 +17,14 @@ interface TimelineServices {
 
 /** By `projects:read`. A session without a timeline has empty lists; 404 for a session that the project doesn't have. */
 export function timelineRoute({ sessions, timelines }: TimelineServices): ProjectRoute {
-  return {
-    method: "get",
-    path: "/v1/projects/:project/sessions/:session_token/trail",
-    credential: "project",
+  return projectRoute("getSessionTimeline", {
     needs: "projects:read",
     doc: {
-      id: "getSessionTimeline",
       tag: "logs",
       summary: "The timeline of a session: a coarse pointer path, and kinds of events with their times",
       description:
         "Kept of the latest sessions of a project only (`--timeline-sessions`), and under load of a share of them: the lists are " +
         "empty then. Nothing of it is scored.",
-      answers: { 200: "TimelineAnswer" },
     },
     handle: async ({ project, params }) => {
       const token = params[1] ?? "";
@@ -35,7 +32,7 @@ export function timelineRoute({ sessions, timelines }: TimelineServices): Projec
       if (!sessions.exists(project.id, token)) return refusal(refuse("notFound", "the project has no such session"));
       return json(200, answerOf(await timelines.read(project.id, token)));
     },
-  };
+  });
 }
 
 function answerOf(timeline: Timeline | null): TimelineAnswer {

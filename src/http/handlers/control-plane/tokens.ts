@@ -2,78 +2,67 @@
  * The account's API tokens: list, make, revoke. A secret leaves here once. Owners and admins see every token of the account,
  * others those of their own.
  */
+
 import { isAble, isAbove, isAdministrator } from "../../../auth/abilities.js";
 import type { TokenHolder } from "../../../auth/credentials.js";
-import type { TokenCreatedAnswer, TokenRevokedAnswer, TokenRow, TokensAnswer } from "../../../contract/api-answers.js";
-import type { TokenAbility } from "../../../contract/control.js";
-import type { AccountToken } from "../../../contract/entities.js";
-import { checkToken } from "../../../contract/validators.js";
-import type { Accounts } from "../../../control-plane/accounts.js";
-import { encodeIdCursor } from "../../../control-plane/cursor.js";
+import type {
+  TokenCreatedAnswer,
+  TokenRevokedAnswer,
+  TokenRow,
+  TokensAnswer,
+} from "../../../contract/configuration/account-answers.js";
+import type { TokenAbility } from "../../../contract/configuration/control.js";
+import type { AccountToken } from "../../../contract/configuration/entities.js";
+import type { Accounts } from "../../../control-plane/accounts/accounts.js";
+import { encodeIdCursor } from "../../../control-plane/logs/cursor.js";
 import { Refusal, refuse } from "../../../errors.js";
 import { limits } from "../../../limits.js";
 import type { AccountReads } from "../../../runtime/account-reads.js";
-import { json, type Reply, refusal, unread } from "../../reply.js";
+import { type Answered, type Asked, tokenRoute } from "../../operation-route.js";
+import { json, refusal, unread } from "../../reply.js";
 import type { TokenCall, TokenRoute } from "../../route.js";
 import { positiveInteger } from "../../server.js";
 import { logParameters, readIdPage } from "./log-query.js";
-import { boundAccount, isoTimeOf, readBodyAs } from "./wire.js";
+import { boundAccount, isoTimeOf } from "./wire.js";
 
 /** Listing by `projects:read`, making and revoking by `projects:write`; no token makes or revokes one above itself. */
 export function tokenRoutes(accounts: Accounts, reads: AccountReads): TokenRoute[] {
   return [
-    {
-      method: "get",
-      path: "/v1/tokens",
-      credential: "token",
+    tokenRoute("listTokens", {
       needs: "projects:read",
       doc: {
-        id: "listTokens",
         tag: "control plane",
         summary: "The account's tokens, without their secrets",
         description:
           "The oldest first. Owners and admins see every token of the account, other roles those of their own user.",
         parameters: logParameters,
-        answers: { 200: "TokensAnswer" },
         refusals: ["invalidPayload", "forbidden"],
       },
       handle: (call) => listTokens(accounts, reads, call),
-    },
-    {
-      method: "post",
-      path: "/v1/tokens",
-      credential: "token",
+    }),
+    tokenRoute("createToken", {
       needs: "projects:write",
-      readsBody: true,
       doc: {
-        id: "createToken",
         tag: "control plane",
         summary: "Create a token for the same user and account",
         description:
           "It can't have an ability that the calling token, or its holder's role, lacks. The secret is shown only once.",
-        body: "TokenBody",
-        answers: { 200: "TokenCreatedAnswer" },
         refusals: ["forbidden", "insufficientTokenAbility", "conflict"],
       },
       handle: (call) => createToken(accounts, call),
-    },
-    {
-      method: "del",
-      path: "/v1/tokens/:token",
-      credential: "token",
+    }),
+    tokenRoute("revokeToken", {
       needs: "projects:write",
       doc: {
-        id: "revokeToken",
         tag: "control plane",
         summary: "Revoke a token",
         description:
           "It is refused from the next request on. A token may revoke itself, but none above it: of a higher role, or with an ability " +
           "that the token that asks does not store.",
-        answers: { 200: "TokenRevokedAnswer" },
         refusals: ["forbidden", "insufficientTokenAbility", "notFound"],
       },
       handle: (call) => revokeToken(accounts, call),
-    },
+    }),
   ];
 }
 
@@ -83,7 +72,11 @@ function isWithinReach({ membership, token: own }: TokenHolder, token: AccountTo
   return isAdministrator(membership?.role ?? null) || token.userId === own.userId;
 }
 
-async function listTokens(accounts: Accounts, reads: AccountReads, call: TokenCall): Promise<Reply> {
+async function listTokens(
+  accounts: Accounts,
+  reads: AccountReads,
+  call: Asked<"listTokens", TokenCall>,
+): Promise<Answered<"listTokens">> {
   const { holder, query, isAborted } = call;
   const account = boundAccount(holder);
   if (account instanceof Refusal) return refusal(account);
@@ -123,10 +116,13 @@ function tokenRow(accounts: Accounts, token: AccountToken, holder: TokenHolder):
   };
 }
 
-async function createToken(accounts: Accounts, { holder, body }: TokenCall): Promise<Reply> {
+async function createToken(
+  accounts: Accounts,
+  { holder, readBody }: Asked<"createToken", TokenCall>,
+): Promise<Answered<"createToken">> {
   const account = boundAccount(holder);
   if (account instanceof Refusal) return refusal(account);
-  const read = readBodyAs(body, checkToken);
+  const read = readBody();
   if (read instanceof Refusal) return refusal(read);
   const abilities = [...new Set(read.value.abilities)];
   const lacking = abilities.find((ability) => !mayGrant(holder, ability));
@@ -148,7 +144,10 @@ function mayGrant({ token, membership }: TokenHolder, ability: TokenAbility): bo
   return membership !== null && isAble(token.abilities, membership.role, ability);
 }
 
-async function revokeToken(accounts: Accounts, { holder, params }: TokenCall): Promise<Reply> {
+async function revokeToken(
+  accounts: Accounts,
+  { holder, params }: Asked<"revokeToken", TokenCall>,
+): Promise<Answered<"revokeToken">> {
   const account = boundAccount(holder);
   if (account instanceof Refusal) return refusal(account);
   const id = positiveInteger(params[0]);

@@ -1,22 +1,23 @@
 /** All that was judged: `GET …/traffic` (counts by value), `GET …/requests` (samples), `GET …/crawlers` (visits by operator), `GET …/rules/hits` (by minute). */
-import { dayMs, hourMs } from "../../../contract/durations.js";
-import type { Project } from "../../../contract/entities.js";
-import { isoDateOrTimeMs } from "../../../contract/iso-time.js";
-import type { RuleMinutesAnswer } from "../../../contract/log-answers.js";
-import { nearestWord } from "../../../contract/nearest-word.js";
-import type { AddressLookup } from "../../../contract/network-fact.js";
-import type { WeightedSample } from "../../../contract/request-sample.js";
-import type { ParameterDoc } from "../../../contract/route-doc.js";
-import { type TrafficDimension, trafficDimensions } from "../../../contract/traffic.js";
+
+import type { ParameterDoc } from "../../../contract/api/route-doc.js";
+import type { Project } from "../../../contract/configuration/entities.js";
+import type { AddressLookup } from "../../../contract/evidence/network-fact.js";
+import type { WeightedSample } from "../../../contract/traffic/request-sample.js";
+import type { RuleMinutesAnswer } from "../../../contract/traffic/stats-answers.js";
+import { type TrafficDimension, trafficDimensions } from "../../../contract/traffic/traffic.js";
 import type {
   CrawlersAnswer,
   RequestSampleRow,
   RequestSamplesAnswer,
   TrafficAnswer,
-} from "../../../contract/traffic-answers.js";
-import { actions, bands, type VerdictSubject } from "../../../contract/verdict.js";
-import { decodeCursor, encodeCursor } from "../../../control-plane/cursor.js";
-import { sampleInput, unsampled } from "../../../control-plane/sample-search.js";
+} from "../../../contract/traffic/traffic-answers.js";
+import { dayMs, hourMs } from "../../../contract/values/durations.js";
+import { isoDateOrTimeMs } from "../../../contract/values/iso-time.js";
+import { nearestWord } from "../../../contract/values/nearest-word.js";
+import { actions, bands, type VerdictSubject } from "../../../contract/verdicts/verdict.js";
+import { sampleInput, unsampled } from "../../../control-plane/insight/sample-search.js";
+import { decodeCursor, encodeCursor } from "../../../control-plane/logs/cursor.js";
 import { Refusal, refuse } from "../../../errors.js";
 import { limits } from "../../../limits.js";
 import type { HourSpan, TrafficCounts, TrafficReader, TrafficSelection } from "../../../recording/traffic-reader.js";
@@ -24,8 +25,9 @@ import { compileRule } from "../../../rules/compile-rule.js";
 import { isRuleFault } from "../../../rules/fault.js";
 import type { AccountReads } from "../../../runtime/account-reads.js";
 import type { Slices } from "../../../runtime/long-work.js";
-import { json, type Reply, refusal, unread } from "../../reply.js";
-import type { ProjectCall, ProjectRoute } from "../../route.js";
+import { type Answered, type Asked, projectRoute } from "../../operation-route.js";
+import { json, refusal, unread } from "../../reply.js";
+import type { ProjectRoute } from "../../route.js";
 import { comparedSpan, compareParameters } from "./compared-range.js";
 
 /** What these routes read; what this thread has not stored yet is stored first. */
@@ -54,18 +56,14 @@ export function trafficRoutes(services: TrafficServices): ProjectRoute[] {
 }
 
 function trafficRoute(services: TrafficServices): ProjectRoute {
-  return {
-    method: "get",
-    path: "/v1/projects/:project/traffic",
-    credential: "project",
+  return projectRoute("getTraffic", {
     needs: "projects:read",
     doc: {
-      id: "getTraffic",
       tag: "logs",
       summary: "Count judged requests by a dimension",
       description:
         "Every judged request and computed verdict, with and without a session, counted by value and hour of UTC; `from` and `to` are widened to whole " +
-        `hours. The ${limits.trafficValuesMax} most frequent values are kept; \`other\` counts the rest. \`path\` has at most four segments, with \`*\` for ids and tokens.`,
+        `hours. The ${limits.trafficValuesMax} most frequent values are kept; \`other\` counts the rest. Of many allowed verdicts in an hour, one counts for several; \`error\` says how far a count may be wrong. \`path\` has at most four segments, with \`*\` for ids and tokens.`,
       parameters: [
         ...spanParameters("24 hours"),
         {
@@ -100,14 +98,16 @@ function trafficRoute(services: TrafficServices): ProjectRoute {
         },
         ...compareParameters,
       ],
-      answers: { 200: "TrafficAnswer" },
       refusals: ["invalidPayload"],
     },
     handle: (call) => countTraffic(services, call),
-  };
+  });
 }
 
-async function countTraffic(services: TrafficServices, { project, query, isAborted }: ProjectCall): Promise<Reply> {
+async function countTraffic(
+  services: TrafficServices,
+  { project, query, isAborted }: Asked<"getTraffic">,
+): Promise<Answered<"getTraffic">> {
   const asked = readTrafficQuery(query, services.now());
   if (asked instanceof Refusal) return refusal(asked);
   const { dimension, limit, selection, span, compared } = asked;
@@ -168,13 +168,9 @@ function readTrafficQuery(query: URLSearchParams, nowMs: number): TrafficQuery |
 }
 
 function requestSamplesRoute(services: TrafficServices): ProjectRoute {
-  return {
-    method: "get",
-    path: "/v1/projects/:project/requests",
-    credential: "project",
+  return projectRoute("listRequests", {
     needs: "projects:read",
     doc: {
-      id: "listRequests",
       tag: "logs",
       summary: "Samples of judged requests without a session",
       description:
@@ -201,14 +197,16 @@ function requestSamplesRoute(services: TrafficServices): ProjectRoute {
         },
         { in: "query", name: "cursor", description: "`next_cursor` of the page before", schema: { type: "string" } },
       ],
-      answers: { 200: "RequestSamplesAnswer" },
       refusals: ["invalidPayload"],
     },
     handle: (call) => listSamples(services, call),
-  };
+  });
 }
 
-async function listSamples(services: TrafficServices, { project, query, isAborted }: ProjectCall): Promise<Reply> {
+async function listSamples(
+  services: TrafficServices,
+  { project, query, isAborted }: Asked<"listRequests">,
+): Promise<Answered<"listRequests">> {
   const span = readSpan(query, services.now(), 1);
   if (span instanceof Refusal) return refusal(span);
   const limit = limitOf(query, limits.pageDefault, limits.requestSamplesPageMax);
@@ -233,6 +231,7 @@ async function listSamples(services: TrafficServices, { project, query, isAborte
     meta: { next_cursor: found.nextCursor },
     from: isoTime(span.fromMs),
     to: isoTime(span.untilMs),
+    evaluated_weight: Math.round(found.evaluatedWeight * 100) / 100,
     unavailable_fields: compiled === null ? [] : unsampled(compiled.ast),
   };
   return json(200, answer);
@@ -258,24 +257,30 @@ async function pageOfSamples(
   { fromMs, untilMs, after, limit }: TimeSpan & { readonly after: Buffer | null; readonly limit: number },
   matches: (sample: WeightedSample) => boolean,
   slices: Slices,
-): Promise<{ rows: WeightedSample[]; nextCursor: string | null } | null> {
+): Promise<{ rows: WeightedSample[]; evaluatedWeight: number; nextCursor: string | null } | null> {
   const rows: WeightedSample[] = [];
+  /** Of all samples so far, and until the last row: what lies behind it is of the next page. */
+  let [weight, weightOfRows] = [0, 0];
   let hasMore = false;
   const lastMs = after?.readUIntBE(0, 6) ?? 0;
   const lastDraw = after?.readDoubleBE(6) ?? 0;
   const end = after === null ? untilMs : Math.min(untilMs, lastMs + 1);
   const isWhole = await traffic.visitSamples(project.id, fromMs, end, slices, (sample) => {
     const isShown = after !== null && sample.atMs === lastMs && sample.draw <= lastDraw;
-    if (isShown || !matches(sample)) return true;
+    if (isShown) return true;
+    weight += sample.weight;
+    if (!matches(sample)) return true;
     if (rows.length === limit) {
       hasMore = true;
       return false;
     }
     rows.push(sample);
+    weightOfRows = weight;
     return true;
   });
   if (!isWhole) return null;
-  return { rows, nextCursor: hasMore ? encodeCursor("r", positionOf(rows.at(-1)!)) : null };
+  const evaluatedWeight = hasMore ? weightOfRows : weight;
+  return { rows, evaluatedWeight, nextCursor: hasMore ? encodeCursor("r", positionOf(rows.at(-1)!)) : null };
 }
 
 function sampleRow(sample: WeightedSample): RequestSampleRow {
@@ -304,19 +309,14 @@ function sampleRow(sample: WeightedSample): RequestSampleRow {
 const ruleMinutesShown = 60;
 
 function ruleMinutesRoute({ traffic, flush, now }: TrafficServices): ProjectRoute {
-  return {
-    method: "get",
-    path: "/v1/projects/:project/rules/hits",
-    credential: "project",
+  return projectRoute("getRuleHits", {
     needs: "projects:read",
     doc: {
-      id: "getRuleHits",
       tag: "logs",
       summary: "Hits of rules by minute, in the last hour",
       description:
         "Computed verdicts that each rule decided or logged, by minute, the present one included; minutes without any are included. `GET …/stats?by=rule` has " +
         "them by hour, for as long as counts are kept. Answers from the cache of verdicts are not counted.",
-      answers: { 200: "RuleMinutesAnswer" },
     },
     handle: async ({ project }) => {
       await flush();
@@ -327,31 +327,29 @@ function ruleMinutesRoute({ traffic, flush, now }: TrafficServices): ProjectRout
       }));
       return json(200, { data } satisfies RuleMinutesAnswer);
     },
-  };
+  });
 }
 
 function crawlersRoute(services: TrafficServices): ProjectRoute {
-  return {
-    method: "get",
-    path: "/v1/projects/:project/crawlers",
-    credential: "project",
+  return projectRoute("listCrawlers", {
     needs: "projects:read",
     doc: {
-      id: "listCrawlers",
       tag: "logs",
       summary: "Visits of crawlers by operator",
       description:
         "Verified crawlers and signed agents, and impostors: visitors with a crawler's user agent at an address that is not its operator's. By whole hours " +
         "of UTC; `paths` and `trend` are of verified visits.",
       parameters: spanParameters("7 days"),
-      answers: { 200: "CrawlersAnswer" },
       refusals: ["invalidPayload"],
     },
     handle: (call) => listCrawlers(services, call),
-  };
+  });
 }
 
-async function listCrawlers(services: TrafficServices, { project, query, isAborted }: ProjectCall): Promise<Reply> {
+async function listCrawlers(
+  services: TrafficServices,
+  { project, query, isAborted }: Asked<"listCrawlers">,
+): Promise<Answered<"listCrawlers">> {
   const asked = readSpan(query, services.now(), 7);
   if (asked instanceof Refusal) return refusal(asked);
   const span = hoursOf(asked);

@@ -1,8 +1,10 @@
 /** What the token's account uses: the events of this month against the plan's quota. */
-import type { UsageAnswer } from "../../../contract/api-answers.js";
-import type { Plans } from "../../../contract/plans.js";
-import type { Accounts } from "../../../control-plane/accounts.js";
+
+import type { UsageAnswer } from "../../../contract/configuration/account-answers.js";
+import type { Plans } from "../../../contract/configuration/plans.js";
+import type { Accounts } from "../../../control-plane/accounts/accounts.js";
 import { Refusal } from "../../../errors.js";
+import { tokenRoute } from "../../operation-route.js";
 import { json, refusal } from "../../reply.js";
 import type { TokenRoute } from "../../route.js";
 import { boundAccount } from "./wire.js";
@@ -17,17 +19,12 @@ interface UsageServices {
 /** `GET /v1/usage`, by `projects:read`; the month is the calendar month of UTC. */
 export function usageRoutes({ accounts, plans, now }: UsageServices): TokenRoute[] {
   return [
-    {
-      method: "get",
-      path: "/v1/usage",
-      credential: "token",
+    tokenRoute("getUsage", {
       needs: "projects:read",
       doc: {
-        id: "getUsage",
         tag: "control plane",
         summary: "This month's accepted events against the plan's quota",
         description: "The month is a calendar month in UTC. The quota is soft: above it, nothing is refused.",
-        answers: { 200: "UsageAnswer" },
         refusals: ["forbidden"],
       },
       handle: async ({ holder }) => {
@@ -37,6 +34,6 @@ export function usageRoutes({ accounts, plans, now }: UsageServices): TokenRoute
         const quota = plans[plan]?.eventsPerMonth ?? null;
         return json(200, { ...(await accounts.eventsInMonth(account.id, now())), quota, plan } satisfies UsageAnswer);
       },
-    },
+    }),
   ];
 }

@@ -1,7 +1,9 @@
 /** `GET /v1/verified-bots/export`: the whole allowlist in force, the same for every subscriber. */
-import type { VerifiedBotsAnswer } from "../../../contract/api-answers.js";
-import type { VerifiedBotCatalogue } from "../../../contract/verified-bots.js";
-import { activeEntries, type VerifiedBotCatalogues } from "../../../control-plane/verified-bot-catalogue.js";
+
+import type { VerifiedBotsAnswer } from "../../../contract/bots/bot-answers.js";
+import type { VerifiedBotCatalogue } from "../../../contract/bots/verified-bots.js";
+import { activeEntries, type VerifiedBotCatalogues } from "../../../control-plane/lists/verified-bot-catalogue.js";
+import { tokenRoute } from "../../operation-route.js";
 import { jsonType } from "../../reply.js";
 import type { TokenRoute } from "../../route.js";
 
@@ -11,26 +13,17 @@ import type { TokenRoute } from "../../route.js";
  */
 export function verifiedBotsRoute(catalogues: VerifiedBotCatalogues): TokenRoute {
   let made: { readonly from: VerifiedBotCatalogue; readonly body: Buffer } | null = null;
-  return {
-    method: "get",
-    path: "/v1/verified-bots/export",
-    credential: "token",
+  return tokenRoute("exportVerifiedBots", {
     needs: "projects:read",
     needsSubscription: true,
     feature: "verified-bots-export",
-    doc: {
-      id: "exportVerifiedBots",
-      tag: "control plane",
-      summary: "The allowlist of verified bots",
-      answers: { 200: "VerifiedBotsAnswer" },
-      refusals: ["forbidden"],
-    },
+    doc: { tag: "control plane", summary: "The allowlist of verified bots", refusals: ["forbidden"] },
     handle: () => {
       const catalogue = catalogues.read();
       if (made?.from !== catalogue) made = { from: catalogue, body: Buffer.from(exportText(catalogue)) };
       return { status: 200, contentType: jsonType, body: made.body };
     },
-  };
+  });
 }
 
 function exportText(catalogue: VerifiedBotCatalogue): string {

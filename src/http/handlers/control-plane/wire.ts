@@ -1,34 +1,12 @@
-/** The control plane's resources as the API shows them, and its bodies as handlers read them: the border to snake_case. */
+/** The control plane's resources as the API shows them: the border to snake_case. */
 import type { TokenHolder } from "../../../auth/credentials.js";
-import type {
-  AccountAnswer,
-  GuardSettings,
-  ListedRuleAnswer,
-  RuleAnswer,
-  SettingsAnswer,
-  UserAnswer,
-} from "../../../contract/api-answers.js";
-import type { Account, Membership, Project, Rule, User } from "../../../contract/entities.js";
-import { type JsonObject, parseJsonObject } from "../../../contract/json-body.js";
-import type { Validated } from "../../../contract/validators.js";
-import { isExpired } from "../../../control-plane/rules.js";
-import { Refusal, refuse } from "../../../errors.js";
+import type { AccountAnswer, UserAnswer } from "../../../contract/configuration/account-answers.js";
+import type { Account, Membership, Project, Rule, User } from "../../../contract/configuration/entities.js";
+import type { GuardSettings, SettingsAnswer } from "../../../contract/configuration/project-answers.js";
+import type { ListedRuleAnswer, RuleAnswer } from "../../../contract/configuration/rule-answers.js";
+import { isExpired } from "../../../control-plane/rules/rules.js";
+import { type Refusal, refuse } from "../../../errors.js";
 import type { Expression } from "../../../rules/ast.js";
-
-/** The body as checked by `check`; `emptyAs` stands for a body of no bytes where the route takes one. */
-export function readBodyAs<T>(
-  body: Buffer,
-  check: (value: unknown) => Validated<T>,
-  emptyAs?: T,
-): { readonly value: T; readonly raw: JsonObject } | Refusal {
-  if (body.length === 0 && emptyAs !== undefined) return { value: emptyAs, raw: {} };
-  const raw = parseJsonObject(body);
-  if (raw instanceof Refusal) return raw;
-  const checked = check(raw);
-  return "value" in checked
-    ? { value: checked.value, raw }
-    : refuse("invalidPayload", `${checked.path || "the body"} ${checked.fault}`);
-}
 
 /** The account a token is bound to; `forbidden` when it is gone or its user no longer a member. */
 export function boundAccount({ account, membership }: TokenHolder): Account | Refusal {

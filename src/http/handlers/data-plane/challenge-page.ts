@@ -4,11 +4,11 @@
  */
 import type { HttpRequest } from "uWebSockets.js";
 import type { AuthenticatedKey } from "../../../auth/credentials.js";
-import type { ChallengePageAnswer, ChallengePageOptions } from "../../../contract/challenge-page.js";
-import { parseLenientJsonObject } from "../../../contract/json-body.js";
-import type { VerdictQuestion } from "../../../contract/judged-request.js";
-import { sessionCookieName } from "../../../contract/session-cookie.js";
+import { parseLenientJsonObject } from "../../../contract/api/json-body.js";
+import { sessionCookieName } from "../../../contract/sessions/session-cookie.js";
 import { checkChallengePage } from "../../../contract/validators.js";
+import type { ChallengePageAnswer, ChallengePageOptions } from "../../../contract/verdicts/challenge-page.js";
+import type { VerdictQuestion } from "../../../contract/verdicts/judged-request.js";
 import { Refusal, refuse } from "../../../errors.js";
 import { challengeResponse } from "../../../middleware/challenge-page.js";
 import { type DenialKind, type DenialResponse, denialResponse } from "../../../middleware/denial-page.js";

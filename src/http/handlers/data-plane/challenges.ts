@@ -4,17 +4,17 @@
  */
 import type { HttpRequest } from "uWebSockets.js";
 import type { Credentials } from "../../../auth/credentials.js";
-import type { ChallengeAnswer, ClearedAnswer } from "../../../contract/api-answers.js";
-import { defaultChallengeSettings } from "../../../contract/challenge.js";
-import type { Project } from "../../../contract/entities.js";
-import { type JsonObject, parseJsonObject } from "../../../contract/json-body.js";
-import type { VerdictQuestion } from "../../../contract/judged-request.js";
-import type { RouteDoc } from "../../../contract/route-doc.js";
-import type { ScoredState } from "../../../contract/session.js";
-import type { Band } from "../../../contract/verdict.js";
-import { noUserAgent, rulePath } from "../../../contract/visitor-request.js";
-import type { AskingVisitor, Challenges } from "../../../control-plane/challenges.js";
-import type { Sessions } from "../../../control-plane/sessions.js";
+import { type JsonObject, parseJsonObject } from "../../../contract/api/json-body.js";
+import type { RouteDoc } from "../../../contract/api/route-doc.js";
+import type { Project } from "../../../contract/configuration/entities.js";
+import type { ScoredState } from "../../../contract/sessions/session.js";
+import { defaultChallengeSettings } from "../../../contract/verdicts/challenge.js";
+import type { ChallengeAnswer, ClearedAnswer } from "../../../contract/verdicts/challenge-answers.js";
+import type { VerdictQuestion } from "../../../contract/verdicts/judged-request.js";
+import type { Band } from "../../../contract/verdicts/verdict.js";
+import { noUserAgent, rulePath } from "../../../contract/verdicts/visitor-request.js";
+import type { AskingVisitor, Challenges } from "../../../control-plane/sessions/challenges.js";
+import type { Sessions } from "../../../control-plane/sessions/sessions.js";
 import { Refusal, refuse, UnavailableError } from "../../../errors.js";
 import { boundedValue } from "../../../ingest/frame.js";
 import { limits } from "../../../limits.js";

@@ -5,9 +5,17 @@ import type { PublicRoute } from "../../route.js";
 /** For every answer, including refusals: any origin may read it. */
 export const cors = [["Access-Control-Allow-Origin", "*"]] as const;
 
-/** For an answer to a batch: the SDK may wait `times` its interval for the next one, and packed points are understood. */
+/** The latest form of packed points and clicks that this release reads; it reads the older ones, too. */
+const packing = "2";
+
+/** For an answer to a batch: the SDK may wait `times` its interval for the next one, and how points and clicks may be packed. */
 export function ingestHeaders(times: number): readonly (readonly [name: string, value: string])[] {
-  return [...cors, ["Access-Control-Expose-Headers", "X-Verdict-Interval"], ["X-Verdict-Interval", String(times)]];
+  return [
+    ...cors,
+    ["Access-Control-Expose-Headers", "X-Verdict-Interval, X-Verdict-Packing"],
+    ["X-Verdict-Interval", String(times)],
+    ["X-Verdict-Packing", packing],
+  ];
 }
 
 /** What the SDK sends. */

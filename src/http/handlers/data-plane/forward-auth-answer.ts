@@ -3,14 +3,14 @@
  * of the middleware.
  */
 import type { AuthenticatedKey } from "../../../auth/credentials.js";
-import type { KnownAgent } from "../../../contract/agents.js";
+import type { KnownAgent } from "../../../contract/bots/agents.js";
 import {
   cookieNameForm,
   type PageCookie,
   sessionCookieName,
   setCookieValue,
-} from "../../../contract/session-cookie.js";
-import type { Action, RequestContext, Verdict } from "../../../contract/verdict.js";
+} from "../../../contract/sessions/session-cookie.js";
+import type { Action, RequestContext, Verdict } from "../../../contract/verdicts/verdict.js";
 import { challengeResponse } from "../../../middleware/challenge-page.js";
 import { type DenialResponse, denialResponse } from "../../../middleware/denial-page.js";
 import type { RequestAnswer } from "../../../verdict/request-verdicts.js";

@@ -5,12 +5,12 @@
  */
 import type { HttpRequest } from "uWebSockets.js";
 import type { AuthenticatedKey, Credentials } from "../../../auth/credentials.js";
-import type { VerdictQuestion } from "../../../contract/judged-request.js";
-import { isNavigation } from "../../../contract/navigation.js";
-import { defaultRequestScoring } from "../../../contract/session.js";
-import { sessionHeaderName, sessionTokenOf } from "../../../contract/session-cookie.js";
-import type { RequestContext } from "../../../contract/verdict.js";
-import { noUserAgent, rulePath } from "../../../contract/visitor-request.js";
+import { defaultRequestScoring } from "../../../contract/sessions/session.js";
+import { sessionHeaderName, sessionTokenOf } from "../../../contract/sessions/session-cookie.js";
+import type { VerdictQuestion } from "../../../contract/verdicts/judged-request.js";
+import { isNavigation } from "../../../contract/verdicts/navigation.js";
+import type { RequestContext } from "../../../contract/verdicts/verdict.js";
+import { noUserAgent, rulePath } from "../../../contract/verdicts/visitor-request.js";
 import { boundedValue } from "../../../ingest/frame.js";
 import { limits } from "../../../limits.js";
 import { ownPart } from "../../../runtime/text-memo.js";
@@ -146,7 +146,7 @@ function holderOf(credentials: Credentials, headers: SentHeaders): Authenticated
 
 function questionOf(
   services: ForwardAuthServices,
-  { socketAddress }: Exchange,
+  exchange: Exchange,
   { project }: AuthenticatedKey,
   headers: SentHeaders,
   asked: AskedFor,
@@ -167,7 +167,8 @@ function questionOf(
       authority: asked.host,
       scheme: asked.scheme,
       ja4Header,
-      isTrusted: ja4Header !== "" && services.isTrusted(socketAddress),
+      // The peer's address costs as much as all else of reading the request.
+      isTrusted: ja4Header !== "" && services.isTrusted(exchange.socketAddress),
     },
     trimming,
     services.knownLines,

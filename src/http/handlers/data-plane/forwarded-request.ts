@@ -1,6 +1,6 @@
 /** Turns a visitor's request, as a proxy passes it on to forward-auth, into the question for a verdict. */
-import type { VerdictQuestion } from "../../../contract/judged-request.js";
-import type { RequestContext } from "../../../contract/verdict.js";
+import type { VerdictQuestion } from "../../../contract/verdicts/judged-request.js";
+import type { RequestContext } from "../../../contract/verdicts/verdict.js";
 import { boundedIn, collected, type HeaderLine, type Trimming } from "./header-lines.js";
 import type { KnownLines } from "./known-headers.js";
 

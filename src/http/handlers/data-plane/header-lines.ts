@@ -1,5 +1,5 @@
 /** Reads the header lines of a judged request, within their bounds: from the JSON of `POST /v1/verdict`, or one by one from a proxy's. */
-import type { HeaderMemo, JudgedRequest } from "../../../contract/judged-request.js";
+import type { HeaderMemo, JudgedRequest } from "../../../contract/verdicts/judged-request.js";
 import { boundedValue } from "../../../ingest/frame.js";
 import { limits } from "../../../limits.js";
 

@@ -3,10 +3,26 @@
  * parts get the same answers, so known lines (known-headers.ts) are found by them alone: a Referer that changes from page to page, an ETag or a trace id
  * makes no new lines.
  */
-import { judgedHeaders } from "../../../contract/header-facts.js";
-import { preflightNames } from "../../../contract/judged-request.js";
-import { navigationNames } from "../../../contract/navigation.js";
+import { judgedHeaders } from "../../../contract/evidence/header-facts.js";
+import { preflightNames } from "../../../contract/verdicts/judged-request.js";
+import { navigationNames } from "../../../contract/verdicts/navigation.js";
 import { limits } from "../../../limits.js";
+import {
+  backslash,
+  closeList,
+  closeObject,
+  colon,
+  comma,
+  dash,
+  dot,
+  openList,
+  openObject,
+  question,
+  quote,
+  semicolon,
+  slash,
+  space,
+} from "./ascii.js";
 
 /**
  * - `whole`: the value;
@@ -68,20 +84,6 @@ function typeEnd(semicolon: number, length: number): number {
   return semicolon > 0 ? semicolon : length;
 }
 
-const quote = 0x22;
-const comma = 0x2c;
-const colon = 0x3a;
-const semicolon = 0x3b;
-const question = 0x3f;
-const slash = 0x2f;
-const dot = 0x2e;
-const dash = 0x2d;
-const space = 0x20;
-const backslash = 0x5c;
-const openList = 0x5b;
-const closeList = 0x5d;
-const openObject = 0x7b;
-const closeObject = 0x7d;
 const [letterJ, letterM, letterS] = [0x6a, 0x6d, 0x73];
 /** What JSON writes with a backslash; a code point in digits is none of it. */
 const escapes: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
@@ -100,6 +102,17 @@ function hashed(hash: number, byte: number): number {
   return Math.imul(hash ^ (byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte), 0x01000193);
 }
 
+/** Part of a body that may have any text without escapes, of so many bytes at most, and in a page's address none of a script: what counts stays the same. */
+export interface Hole {
+  readonly from: number;
+  readonly to: number;
+  readonly bytesMax: number;
+  readonly isPage: boolean;
+}
+
+/** Bytes that close a line behind its value, at most. */
+const closingMax = 4;
+
 /**
  * Reads the JSON of `headers` in bodies of `POST /v1/verdict`, and writes what counts of it as JSON. Of an object's lines, whose order may be anybody's, those
  * that don't count are left out. One walk, two to three nanoseconds a byte.
@@ -110,13 +123,16 @@ export class CountedHeaders {
   length = 0;
   /** Where the headers end in the body. */
   end = 0;
+  /** In what was read last. */
+  holes: Hole[] = [];
   #body: Buffer = Buffer.alloc(0);
   #at = 0;
   /** From here on, what was read is not written yet. */
   #unwritten = 0;
   #lines = 0;
-  /** Of the string that was read last: where it begins, whether it is surely JSON, whether it has escapes. */
+  /** Of the string that was read last: where it begins and ends, whether it is surely JSON, whether it has escapes. */
   #begin = 0;
+  #finish = 0;
   #isGood = true;
   #isEscaped = false;
 
@@ -131,6 +147,7 @@ export class CountedHeaders {
     this.#at = start;
     this.#lines = 0;
     this.length = 0;
+    this.holes = [];
     const isRead = this.#take(openList) ? this.#list() : this.#take(openObject) && this.#object();
     if (!isRead) return false;
     this.end = this.#at;
@@ -144,7 +161,9 @@ export class CountedHeaders {
       if (!this.#take(openList)) return false;
       const part = this.#name();
       if (part === null || !this.#take(comma) || !this.#value(part) || !this.#take(closeList)) return false;
-      if (part === "none" && this.#isLeftOut()) this.#write(this.#begin, this.#at - 2);
+      if (part !== "none" || !this.#isLeftOut()) continue;
+      this.#addHole(this.#begin, false);
+      this.#write(this.#begin, this.#at - 2);
     } while (this.#take(comma));
     return this.#take(closeList);
   }
@@ -173,10 +192,13 @@ export class CountedHeaders {
   #values(part: HeaderPart): boolean | null {
     let isLeftOut = part === "none";
     const isList = this.#take(openList);
+    const { length } = this.holes;
     do {
       if (!this.#value(part)) return null;
       isLeftOut &&= this.#isLeftOut();
+      if (isLeftOut) this.#addHole(this.#begin, false);
     } while (isList && this.#take(comma));
+    if (part === "none" && !isLeftOut) this.holes.length = length;
     return isList && !this.#take(closeList) ? null : isLeftOut;
   }
 
@@ -247,8 +269,15 @@ export class CountedHeaders {
       if (path === -1) return true;
       this.#write(path, end);
       if (this.#isScript(path, end)) for (const byte of [dot, letterJ, letterS]) this.#writeByte(byte);
+      else this.#addHole(path, true);
     }
     return true;
+  }
+
+  /** To the end of the string that was read last, which has no escapes. */
+  #addHole(from: number, isPage: boolean): void {
+    const bytesMax = valueMax - closingMax - (from - this.#begin);
+    if (!this.#isEscaped) this.holes.push({ from, to: this.#finish, bytesMax, isPage });
   }
 
   /** Behind the slash of that number; -1 if there are less. */
@@ -288,6 +317,7 @@ export class CountedHeaders {
       } else if (byte < space) this.#isGood = false;
     }
     if (at >= end) return false;
+    this.#finish = at;
     this.#at = at + 1;
     return true;
   }

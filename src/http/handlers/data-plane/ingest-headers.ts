@@ -3,7 +3,7 @@
  * reader serves all requests, and values that it has seen before are not parsed twice.
  */
 import type { HttpRequest } from "uWebSockets.js";
-import { batchHeaders, type HeaderFacts, headerFactsOf } from "../../../contract/header-facts.js";
+import { batchHeaders, type HeaderFacts, headerFactsOf } from "../../../contract/evidence/header-facts.js";
 import { boundedValue } from "../../../ingest/frame.js";
 import { limits } from "../../../limits.js";
 import { Framing } from "../../framing.js";

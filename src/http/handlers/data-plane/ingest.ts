@@ -1,8 +1,8 @@
 /** `POST /v1/events`: reads the batch from the socket and puts it in the queue; a scoring thread does the rest. */
 import type { Credentials } from "../../../auth/credentials.js";
-import type { IngestAnswer } from "../../../contract/events.js";
-import { type RequestFacts, requestFactsOf } from "../../../contract/header-facts.js";
-import type { VisitSender } from "../../../contract/visit-facts.js";
+import type { IngestAnswer } from "../../../contract/events/events.js";
+import { type RequestFacts, requestFactsOf } from "../../../contract/evidence/header-facts.js";
+import type { VisitSender } from "../../../contract/evidence/visit-facts.js";
 import { Refusal, refuse } from "../../../errors.js";
 import type { IngestOutcome } from "../../../ingest/commit-batches.js";
 import type { IngestRequest } from "../../../ingest/frame.js";
@@ -60,7 +60,7 @@ export function ingestRoutes(services: IngestServices): [RawRoute, PublicRoute] 
         description:
           "The site key comes in the header or as `site_key` of the body. A malformed batch is rejected as a whole. Under load a batch " +
           "may be shed: 202 with `accepted` 0 and the caller's own token, or 204. Never 429. `X-Verdict-Interval` of a 202 says how many times " +
-          "its usual interval a client may wait for its next batch (1, or more where the verdict stands), and that `packed_points` are understood.",
+          "its usual interval a client may wait for its next batch (1, or more where the verdict stands), and that `packed_points` are understood; `X-Verdict-Packing`, the latest form of packed points and clicks that is understood.",
         parameters: [
           {
             in: "header",

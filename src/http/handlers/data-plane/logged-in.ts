@@ -1,7 +1,7 @@
 /** `POST /v1/sessions/{session_token}/logged-in`: the assertion that the session's visitor authenticated at the customer's. */
-import type { LoggedInAnswer } from "../../../contract/api-answers.js";
-import { wellFormedToken } from "../../../contract/session-token.js";
-import type { Sessions } from "../../../control-plane/sessions.js";
+import type { LoggedInAnswer } from "../../../contract/sessions/session-answers.js";
+import { wellFormedToken } from "../../../contract/sessions/session-token.js";
+import type { Sessions } from "../../../control-plane/sessions/sessions.js";
 import { refuse } from "../../../errors.js";
 import { json, refusal } from "../../reply.js";
 import type { KeyRoute } from "../../route.js";

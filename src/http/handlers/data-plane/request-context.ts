@@ -1,5 +1,5 @@
 /** Values of a request context in the form that rules see; a text that is no such value counts as missing. */
-import { canonicalHost } from "../../../contract/host.js";
+import { canonicalHost } from "../../../contract/values/host.js";
 import { boundedValue } from "../../../ingest/frame.js";
 
 /** Returns 1 to 20 ASCII letters in capitals; undefined for anything that is no method. */

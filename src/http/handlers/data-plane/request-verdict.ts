@@ -4,8 +4,8 @@
  */
 import type { HttpRequest } from "uWebSockets.js";
 import type { AuthenticatedKey } from "../../../auth/credentials.js";
-import type { VerdictQuestion } from "../../../contract/judged-request.js";
-import type { ProjectSettings } from "../../../contract/session.js";
+import type { ProjectSettings } from "../../../contract/sessions/session.js";
+import type { VerdictQuestion } from "../../../contract/verdicts/judged-request.js";
 import { Refusal } from "../../../errors.js";
 import {
   failOpenAnswer,
@@ -92,9 +92,7 @@ function answer(
   if (waiting === null) judge(services, exchange, project, question);
   else {
     void waiting.then(() => {
-      if (exchange.isOver) return;
-      services.onTick();
-      judge(services, exchange, project, question);
+      if (!exchange.isOver) judge(services, exchange, project, question);
     });
   }
 }

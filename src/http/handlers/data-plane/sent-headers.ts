@@ -1,6 +1,6 @@
 /** The header lines of a proxy's call. uWebSockets makes new strings on each call, so they are read in one walk. */
 import type { HttpRequest } from "uWebSockets.js";
-import { sessionHeaderName } from "../../../contract/session-cookie.js";
+import { sessionHeaderName } from "../../../contract/sessions/session-cookie.js";
 import type { Framing } from "../../framing.js";
 
 /** Headers with several lines that form one list, and the separator. */

@@ -1,6 +1,6 @@
 /** `POST /v1/start-tickets`, which the SDK's second file calls. Tickets are signed here and stored nowhere; `ingest/start-ticket.ts` explains them. */
 import type { Credentials } from "../../../auth/credentials.js";
-import type { StartTicketAnswer } from "../../../contract/api-answers.js";
+import type { StartTicketAnswer } from "../../../contract/sessions/session-answers.js";
 import { Refusal } from "../../../errors.js";
 import { issueTicket } from "../../../ingest/start-ticket.js";
 import { limits } from "../../../limits.js";

@@ -2,12 +2,12 @@
  * Decodes the body of `POST /v1/verdict`. What a visitor wrote can't make the call fail: it is cut, skipped or treated as missing, and the answer says
  * so. Only a body that does not fit this call is refused.
  */
-import { type JsonObject, parseLenientJsonObject, parseLenientJsonText } from "../../../contract/json-body.js";
-import { httpVersionOf, type JudgedRequest, type VerdictQuestion } from "../../../contract/judged-request.js";
-import { isNavigation } from "../../../contract/navigation.js";
-import { wellFormedToken } from "../../../contract/session-token.js";
-import type { RequestContext } from "../../../contract/verdict.js";
-import { rulePath } from "../../../contract/visitor-request.js";
+import { type JsonObject, parseLenientJsonObject, parseLenientJsonText } from "../../../contract/api/json-body.js";
+import { wellFormedToken } from "../../../contract/sessions/session-token.js";
+import { httpVersionOf, type JudgedRequest, type VerdictQuestion } from "../../../contract/verdicts/judged-request.js";
+import { isNavigation } from "../../../contract/verdicts/navigation.js";
+import type { RequestContext } from "../../../contract/verdicts/verdict.js";
+import { rulePath } from "../../../contract/verdicts/visitor-request.js";
 import { Refusal, refuse } from "../../../errors.js";
 import { boundedValue } from "../../../ingest/frame.js";
 import { limits } from "../../../limits.js";

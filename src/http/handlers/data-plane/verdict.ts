@@ -1,10 +1,10 @@
 /** `GET /v1/sessions/{session_token}/verdict`, the most frequent read. It uses no other thread and nothing asynchronous. */
 import type { HttpRequest } from "uWebSockets.js";
 import type { Credentials } from "../../../auth/credentials.js";
-import type { ParameterDoc } from "../../../contract/route-doc.js";
-import type { ProjectSettings } from "../../../contract/session.js";
-import type { Action, RequestContext } from "../../../contract/verdict.js";
-import { rulePath } from "../../../contract/visitor-request.js";
+import type { ParameterDoc } from "../../../contract/api/route-doc.js";
+import type { ProjectSettings } from "../../../contract/sessions/session.js";
+import type { Action, RequestContext } from "../../../contract/verdicts/verdict.js";
+import { rulePath } from "../../../contract/verdicts/visitor-request.js";
 import { Refusal } from "../../../errors.js";
 import { boundedValue } from "../../../ingest/frame.js";
 import { ownPart } from "../../../runtime/text-memo.js";

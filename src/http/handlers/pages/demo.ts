@@ -1,5 +1,5 @@
 /** `/demo` (with `--demo`): a page with the SDK that shows the visitor's own verdict, read server-side as a customer would. */
-import type { Project } from "../../../contract/entities.js";
+import type { Project } from "../../../contract/configuration/entities.js";
 import type { VerdictReader } from "../../../verdict/verdict-reader.js";
 import { jsonType } from "../../reply.js";
 import type { PublicRoute } from "../../route.js";

@@ -1,5 +1,5 @@
 /** What verdictd serves beside the API: the SDK, health, and files that were read once at start. */
-import type { HealthAnswer } from "../../../contract/api-answers.js";
+import type { HealthAnswer } from "../../../contract/api/api-types.js";
 import { json, type Reply } from "../../reply.js";
 import type { PublicRoute } from "../../route.js";
 import { type FileBody, FileReply, fileHeaders } from "./file-reply.js";

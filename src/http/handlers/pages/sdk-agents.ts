@@ -1,5 +1,5 @@
 /** `/sdk-agents.js`: the SDK's file that looks for agents' marks, with the marks in force at its end. */
-import { type AgentMarkCatalogue, agentMarkQuestions } from "../../../contract/agent-marks.js";
+import { type AgentMarkCatalogue, agentMarkQuestions } from "../../../contract/bots/agent-marks.js";
 import type { PublicRoute } from "../../route.js";
 import { FileReply, fileHeaders } from "./file-reply.js";
 

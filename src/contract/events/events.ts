@@ -1,0 +1,244 @@
+/**
+ * The ingest batch in the clients' form (`docs/events.md`). These types are the only whitelist of event types and payload keys: `validators.ts`
+ * compiles them to checks; the OpenAPI document and the SDK derive from them.
+ */
+import type { tags } from "typia";
+
+/** Every type that an ingest batch may hold; another one refuses the batch. */
+export type EventType =
+  | "page"
+  | "visibility"
+  | "focus"
+  | "heartbeat"
+  | "mouse"
+  | "click"
+  | "touch"
+  | "scroll"
+  | "key"
+  | "form"
+  | "env"
+  | "timing";
+
+/** A pattern that shows in the schema and is checked elsewhere. */
+type Documented<Pattern extends string> = tags.JsonSchemaPlugin<{ pattern: Pattern }>;
+type Text = string & tags.MaxLength<512>;
+type Scalar = boolean | number | Text;
+/** A fact about the environment: its form differs between browsers and SDK versions, so any scalar or list of scalars is accepted. */
+type Fact = Scalar | (Scalar[] & tags.MaxItems<64>);
+type Names = Text | (Text[] & tags.MaxItems<64>);
+
+/** Row of a pointer path: `[t, x, y]`, t in ms since the first row, x and y in CSS pixels of the viewport. */
+export type PointRow = [t: number, x: number, y: number];
+/** Row of a typing rhythm: `[t, dwell]` in ms; never which key. */
+export type StrokeRow = [t: number, dwell: number];
+
+/**
+ * The payload of any event. One whitelist serves all types, so a known key in an event of another type does not refuse the batch.
+ * Every key is optional: absent means "not observed", which differs from an observed `false` or 0.
+ */
+export interface EventPayload {
+  // Accepted because the specification lists them, but unused on the server: `title_hash`, `visible_ms`, `active_ms`, `idle_ms`,
+  // `target_tag`, `webgl_vendor` and `dcl`.
+
+  // page
+  path?: Text;
+  host?: Text;
+  referrer_host?: Text;
+  title_hash?: Text | number;
+  /** `document.visibilityState`, or the focus state; `leave` where the page itself goes to another one. */
+  state?: Text;
+  visible_ms?: number;
+  active_ms?: number;
+  idle_ms?: number;
+  /** `PerformanceNavigationTiming.type`, or `spa` for a navigation without a load. */
+  nav_type?: Text;
+
+  // pointer; x and y in CSS pixels of the viewport
+  x?: number;
+  y?: number;
+  dx?: number;
+  dy?: number;
+  /** Time of the event, or of the first row of `points`: ms since the page was opened (`performance.now()`). */
+  t?: number;
+  /** ms since the event before it. */
+  dt?: number;
+  button?: number;
+  buttons?: number;
+  pressure?: number;
+  radius?: number;
+  /** `mouse`, `pen` or `touch`; `none` for a click that no pointer made (a key, a label, a script). */
+  pointer_type?: Text;
+  /** `Event.isTrusted`. */
+  trusted?: boolean;
+  /** ms between down and up, of a button or of a key. */
+  dwell?: number;
+  /** Mean count of coalesced events behind each pointer move of this event. */
+  coalesced?: number;
+  /** Share of pointer moves of this event whose coordinates are no whole pixels nor 256ths of one, which Wayland sends. */
+  fractional?: number & tags.Minimum<0> & tags.Maximum<1>;
+  /** Mean ms between `Event.timeStamp` and the handler. */
+  dispatch_lag?: number;
+  /** Share of pointer moves whose `movementX/Y` disagrees with the difference of their screen positions. */
+  movement_mismatch?: number & tags.Minimum<0> & tags.Maximum<1>;
+  target_tag?: Text;
+  /** Clicks after this one: see `contract/events/packed-clicks.ts`. Decoding puts them behind it as events. */
+  packed_clicks?: Text;
+  /** How far a click was from the middle of its target: 0 the middle, 1 the edge of its box. */
+  off_center?: number;
+  /** How far the page is scrolled, 0 top to 1 bottom. */
+  depth?: number & tags.Minimum<0> & tags.Maximum<1>;
+  direction?: "up" | "down" | "left" | "right";
+  /** The input that preceded a scroll burst: `wheel`, `touch`, `key`, `pointer`, or `none` for a script (or a restored position). */
+  scroll_input?: Text;
+  /** The path of the pointer or finger. */
+  points?: PointRow[] & tags.MaxItems<256>;
+  /** The same as a text: see `contract/events/packed-points.ts`. Decoding puts `points` in its place. */
+  packed_points?: string & tags.MaxLength<8192>;
+
+  // keyboard and forms: timings only, never content or which key
+  /** ms between the release of the key before it and this press. */
+  flight?: number;
+  /** The typing rhythm: presses since the first one. */
+  strokes?: StrokeRow[] & tags.MaxItems<256>;
+  /** Presses of a `key` event; moves of a `mouse`, changes of a `form`, fingers of a `touch`, steps of a `scroll` event. */
+  count?: number;
+  backspaces?: number;
+  pastes?: number;
+  field_count?: number;
+  fill_ms?: number;
+  autofill?: boolean;
+  /** True when a field that people can't see was filled in. */
+  honeypot?: boolean;
+  submit?: boolean;
+  /** Changes of text fields that no key, paste, drop or autofill of the browser explains: a script, or a password manager. */
+  unkeyed?: number;
+
+  // environment
+  webdriver?: boolean;
+  /** Names of globals and properties that automation drivers leave behind, such as `cdc_` or `__playwright`. */
+  driver_artifacts?: Names;
+  /** Marks of agents that are in the page, as `element:claude-phantom-cursor*`: kind, colon, and the value that the list gives. */
+  agent_marks?: Names;
+  /**
+   * Times since the last report at which the page had a user's activation, and nothing in it explains that. With `x` and `y` where a move of the pointer
+   * found it so, before anybody had touched the page.
+   */
+  lone_activations?: number;
+  /** Presses in the very middle of their target, by a mouse that moved twice at most since the press before. */
+  exact_clicks?: number;
+  /** Presses and keys in a page that was hidden. */
+  hidden_acts?: number;
+  /** Times at which another tab of the site had the focus together with this one. */
+  shared_focus?: number;
+  /** Printing keys that were pressed again without a release, or released again without a press. */
+  unpaired_keys?: number;
+  /** Fields into which the browser put three characters and more in one piece, within half a second of their focus and without a key. Not which. */
+  placed_texts?: number;
+  user_agent?: Text;
+  /** Brands of `navigator.userAgentData`, as `Chromium/156`. */
+  ua_brands?: Names;
+  ua_mobile?: boolean;
+  platform?: Text;
+  languages?: Names;
+  timezone?: Text;
+  /** `Date.getTimezoneOffset()`: minutes, positive west of UTC. */
+  tz_offset?: number;
+  cpu?: number;
+  memory?: number;
+  touch_points?: number;
+  /** Count (or names) of `navigator.plugins`. */
+  plugins?: Fact;
+  mime_types?: Fact;
+  screen_w?: number;
+  screen_h?: number;
+  avail_w?: number;
+  avail_h?: number;
+  inner_w?: number;
+  inner_h?: number;
+  outer_w?: number;
+  outer_h?: number;
+  dpr?: number;
+  color_depth?: number;
+  webgl_vendor?: Text;
+  webgl_renderer?: Text;
+  /** Whether `window.chrome` exists. */
+  chrome_object?: Fact;
+  /** True when `Notification.permission` and `permissions.query` contradict each other. */
+  permissions_mismatch?: Fact;
+  notification_permission?: Text;
+  /** Names of natives that are no longer native code, such as `navigator.webdriver`; or whether there are any. */
+  native_tampered?: Fact;
+  /** Names of properties that differ in a new same-origin iframe, such as `webdriver` or `languages`; or whether any does. */
+  iframe_mismatch?: Fact;
+  /** The same for a worker. */
+  worker_mismatch?: Fact;
+  /** `eval.toString().length`: 33 in Chromium, 37 in Firefox and Safari. */
+  eval_length?: number;
+  /**
+   * True when an attached debugger protocol client, or open developer tools, read a trap: getters of an error passed to the
+   * console.
+   */
+  stack_probe?: Fact;
+  /** `navigator.connection.rtt` in ms. */
+  rtt?: number;
+
+  /** What the browser's media queries say about its pointers: `fine`, `coarse`, `hover`; empty: it reports none. */
+  any_pointer?: Names;
+  /** `userAgentData.platform`. */
+  ua_platform?: Text;
+  /** High-entropy client hints; an empty string is what the browser returned. */
+  ua_architecture?: Text;
+  ua_bitness?: Text;
+  ua_full_version?: Text;
+  /** Operating systems of which at least one font family is installed: `windows`, `mac`, `linux`. */
+  system_fonts?: Names;
+  /** A start ticket, see `POST /v1/start-tickets`. */
+  start_ticket?: Text;
+
+  // timing, ms
+  ttfb?: number;
+  dcl?: number;
+  load?: number;
+  /** Mean and standard deviation of the time between animation frames. */
+  raf_mean?: number;
+  raf_sd?: number;
+}
+
+// The pattern is for readers and generated documents; `checkBatch` enforces it, because typia would compile it again for every event.
+/** ISO-8601 date and time, in UTC if it names no zone. */
+type Timestamp = string &
+  Documented<"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?([Zz]|[+-][0-9]{2}(:?[0-9]{2})?)?$">;
+
+/** One event of a batch; a key beside these refuses the batch. */
+export interface IngestEvent {
+  /** Per-event id, unique within its session; a repeat counts once. */
+  request_id: string & Documented<"^[A-Za-z0-9_-]{8,64}$">;
+  type: EventType;
+  received_at: Timestamp;
+  payload: EventPayload;
+}
+
+/** 1 to 100 events; unknown keys of an event or of its payload are refused. */
+export type IngestEvents = IngestEvent[] & tags.MinItems<1> & tags.MaxItems<100>;
+
+/** Body of `POST /v1/events`. Unknown keys beside these are ignored. */
+export interface IngestBatch {
+  /** null on first contact. The answer has a new token then, and also if this one can't be used any more. */
+  session_token: string | null;
+  events: IngestEvents;
+  /** Alternative to the header `X-Service-Site-Key`. */
+  site_key?: string;
+  /** Alternative to the header `Idempotency-Key`, which a beacon can't send: 1 to 255 characters. The header wins. */
+  idempotency_key?: string;
+}
+
+/** Body of the 202. */
+export interface IngestAnswer {
+  session_token: string;
+  /** Events newly recorded. */
+  accepted: number;
+  /** Events recognised by `request_id` and not counted again. */
+  duplicates: number;
+  /** Present and true only from the batch that takes the account above its monthly quota. */
+  over_quota?: true;
+}
