@@ -5,7 +5,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { shippedAgentMarks } from "../src/agent-marks/catalogue.js";
+import { shippedAgentMarks } from "../src/bots/marks/catalogue.js";
 import { agentMarkText } from "../src/contract/bots/agent-marks.js";
 import { agentDetections } from "../src/contract/bots/agents.js";
 import { combine, runEngines } from "../src/engines/score.js";

@@ -32,8 +32,8 @@ const reasons: Readonly<Record<string, string>> = {
   "src/network/fact-source.ts emptySource": "packed facts of no address are a case of their own",
   "src/rules/fields.ts requestFieldNames": "held against the fields that lack a value without a request",
   "src/runtime/log.ts scrubbed": "what it takes out of texts is tested case by case",
-  "src/signed-agents/jwks.ts agentKey": "verifies the vectors of the standard",
-  "src/signed-agents/jwks.ts testKeyThumbprints": "must be those of the standard's keys",
+  "src/bots/signed/jwks.ts agentKey": "verifies the vectors of the standard",
+  "src/bots/signed/jwks.ts testKeyThumbprints": "must be those of the standard's keys",
   "src/store/audit-bound.ts surplusChanges": "logs that are full are made of a hundred changes",
   "src/verdict/resolve.ts softenedAction": "all policies and actions are tested",
 };

@@ -7,8 +7,8 @@ import t from "tap";
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 
 /**
- * What each module may import. Names of modules are folders (or files) below `src`; other names are packages, `node:` stands
- * for every built-in. A module may always import itself. `null` means everything.
+ * What each module may import. Names of modules are folders (or files) below `src`, and the folders below `src/bots`; other names are packages,
+ * `node:` stands for every built-in. A module may always import itself. `null` means everything.
  */
 const allowed: Record<string, readonly string[] | null> = {
   limits: [],
@@ -18,12 +18,13 @@ const allowed: Record<string, readonly string[] | null> = {
   detections: ["contract"],
   engines: ["limits", "contract", "detections", "net", "runtime"],
   rules: ["limits", "contract", "net", "ipaddr.js", "lru-cache"],
-  "verified-bots": ["limits", "assets", "contract", "net", "runtime", "lru-cache", "tldts", "node:"],
-  "signed-agents": ["limits", "assets", "contract", "net", "lru-cache", "structured-headers", "node:"],
+  bots: ["limits"],
+  "bots/verified": ["limits", "assets", "contract", "bots", "net", "runtime", "lru-cache", "tldts", "node:"],
+  "bots/signed": ["limits", "assets", "contract", "net", "lru-cache", "structured-headers", "node:"],
+  "bots/declared": ["limits", "assets", "contract", "bots", "bots/verified", "detections"],
+  "bots/marks": ["limits", "assets", "contract", "bots", "node:"],
   challenge: ["limits", "contract", "net", "lru-cache", "node:"],
   verdict: ["limits", "contract", "rules", "challenge", "lru-cache"],
-  "agent-marks": ["limits", "assets", "contract", "node:"],
-  "declared-bots": ["limits", "assets", "contract", "detections", "verified-bots"],
   network: ["limits", "assets", "contract", "net", "mmdb-lib/lib/decoder.js", "node:"],
   requests: ["limits", "contract", "net", "node:"],
   store: ["limits", "contract", "lmdb", "node:"],
@@ -38,12 +39,13 @@ const allowed: Record<string, readonly string[] | null> = {
     "contract",
     "engines",
     "rules",
-    "verified-bots",
-    "signed-agents",
+    "bots",
+    "bots/verified",
+    "bots/signed",
     "challenge",
     "verdict",
-    "declared-bots",
-    "agent-marks",
+    "bots/declared",
+    "bots/marks",
     "network",
     "store",
     "auth",
@@ -85,10 +87,11 @@ const allowed: Record<string, readonly string[] | null> = {
     "assets",
     "contract",
     "rules",
-    "verified-bots",
-    "signed-agents",
-    "declared-bots",
-    "agent-marks",
+    "bots",
+    "bots/verified",
+    "bots/signed",
+    "bots/declared",
+    "bots/marks",
     "network",
     "store",
     "live",
@@ -124,12 +127,12 @@ const allowed: Record<string, readonly string[] | null> = {
     "contract",
     "detections",
     "engines",
-    "verified-bots",
-    "signed-agents",
+    "bots/verified",
+    "bots/signed",
     "challenge",
     "verdict",
-    "declared-bots",
-    "agent-marks",
+    "bots/declared",
+    "bots/marks",
     "network",
     "requests",
     "store",
@@ -170,9 +173,8 @@ function sources(folder: string): string[] {
 }
 
 function moduleOf(file: string): string {
-  return relative(join(root, "src"), file)
-    .split("/")[0]!
-    .replace(/\.(ts|js)$/, "");
+  const path = relative(join(root, "src"), file);
+  return /^(?:bots\/\w+(?=\/)|[\w-]+)/.exec(path)?.[0] ?? path;
 }
 
 function importsOf(file: string): Import[] {

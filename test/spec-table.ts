@@ -34,9 +34,9 @@ const dishonest = "test/requests/dishonest-headers.test.ts";
 const rates = "test/requests/rates.test.ts";
 const network = "test/network/network-facts.drill.test.ts";
 const networkFiles = "test/resilience/network-facts.test.ts";
-const signatures = "test/signed-agents/judge.test.ts";
-const directories = "test/signed-agents/directory-fetch.test.ts";
-const visitors = "test/agent-marks/visitors.test.ts";
+const signatures = "test/bots/signed/judge.test.ts";
+const directories = "test/bots/signed/directory-fetch.test.ts";
+const visitors = "test/bots/marks/visitors.test.ts";
 const acts = "test/engines/agent-acts.test.ts";
 /** Cases that run in Chromium and in Firefox. */
 const browserCases = "test/sdk/cases.ts";
@@ -140,9 +140,9 @@ export const specTable: readonly SpecRow[] = [
   // 2.8 Verified-bot entry
   ["2.8", "entry: name, category, match_method, match_value; inner bounds are not exposed", bots, "the export lists the whole allowlist with its count"],
   ["2.8", "category is surfaced as verified_bot_category", bots, "a verified bot is allowed before any rule while allow_verified is true, and rules decide when it is false"],
-  ["2.8", "ip_cidr: client IP inside the CIDR", "test/verified-bots/verified-bots.test.ts", "addresses of the shipped catalogue belong to their operator"],
-  ["2.8", "rdns_suffix: forward-confirmed reverse DNS ends with the suffix", "test/verified-bots/verified-bots.test.ts", "a confirmed hostname below the suffix verifies, and lookup knows it from then on"],
-  ["2.8", "rdns_suffix: a name that is not confirmed does not count", "test/verified-bots/verified-bots.test.ts", "a PTR record that its own name does not confirm is spoofed"],
+  ["2.8", "ip_cidr: client IP inside the CIDR", "test/bots/verified/verified-bots.test.ts", "addresses of the shipped catalogue belong to their operator"],
+  ["2.8", "rdns_suffix: forward-confirmed reverse DNS ends with the suffix", "test/bots/verified/verified-bots.test.ts", "a confirmed hostname below the suffix verifies, and lookup knows it from then on"],
+  ["2.8", "rdns_suffix: a name that is not confirmed does not count", "test/bots/verified/verified-bots.test.ts", "a PTR record that its own name does not confirm is spoofed"],
   ["2.8", "a global catalog, identical for all subscribers", bots, "it is identical for all subscribers"],
 
   // 2.9 Error body
@@ -373,7 +373,7 @@ export const specTable: readonly SpecRow[] = [
   ["requests 3", "one alone may stay above T", honest, "one oddity alone stays above the threshold"],
   ["requests 3", "no honest browser falls below T, whatever it asks for", honest, "captured requests of real browsers fire nothing"],
   ["requests 3", "nothing is definite for missing headers only", honest, "whatever lines are missing, their absence alone makes no definite bot"],
-  ["requests 3", "declared bots have operator and category", "test/declared-bots/declared-bots.test.ts", "bots, libraries and tools are known by name, operator and category"],
+  ["requests 3", "declared bots have operator and category", "test/bots/declared/declared-bots.test.ts", "bots, libraries and tools are known by name, operator and category"],
   ["requests 4", "missing values make a comparison false", judgedParts, "a missing value makes a comparison false without a session"],
   ["requests 4", "the fields may be saved while it is off; rules/test replays what it can; what the verdict read knows", judged, "rules of the new fields can be saved while request scoring is off, and rules/test replays what it can"],
   ["requests 4", "literals of asn go to 4294967295", fields, "numbers of autonomous systems go to 4294967295, other integers to 2147483647"],
@@ -388,7 +388,7 @@ export const specTable: readonly SpecRow[] = [
   ["requests 5", "ip-list import, --as", "test/http/ip-lists.test.ts", "--as takes bare numbers as autonomous systems, and an import replaces the list"],
   ["requests 5", "no list is shipped", "test/http/ip-lists.test.ts", "none is shipped"],
   ["requests 5", "--ja4-header counts from trusted proxies only, and never from request.headers", forwarded, "JA4 is taken from the trusted proxy's header, and no other"],
-  ["requests 6", "the published vectors verify", "test/signed-agents/vectors.test.ts", "every published signature verifies, and none with a byte changed"],
+  ["requests 6", "the published vectors verify", "test/bots/signed/vectors.test.ts", "every published signature verifies, and none with a byte changed"],
   ["requests 6", "both forms of Signature-Agent, at both entrances", forwarded, "a signed request is verified by both entrances, in both forms"],
   ["requests 6", "@authority or @target-uri is covered", signatures, "@authority or @target-uri is covered"],
   ["requests 6", "the agent's member is covered where it is sent", signatures, "the agent's member is covered where it is sent"],
@@ -404,8 +404,8 @@ export const specTable: readonly SpecRow[] = [
   ["requests 6", "directories: https, no redirects, 64 KiB, 20 keys", directories, "what is no directory is refused"],
   ["requests 6", "3 s", directories, "a directory that never ends, in bytes or in time, is given up"],
   ["requests 6", "public addresses only", directories, "only public addresses are connected to, whatever the name says"],
-  ["requests 6", "keys are kept on failure", "test/signed-agents/agent-refresh.test.ts", "a directory that fails keeps its keys, and is asked again later and later"],
-  ["requests 6", "keys are importable as a JWKS file", "test/signed-agents/agent-refresh.test.ts", "imported keys are kept like fetched ones, and put the fetch off"],
+  ["requests 6", "keys are kept on failure", "test/bots/signed/agent-refresh.test.ts", "a directory that fails keeps its keys, and is asked again later and later"],
+  ["requests 6", "keys are importable as a JWKS file", "test/bots/signed/agent-refresh.test.ts", "imported keys are kept like fetched ones, and put the fetch off"],
   ["requests 6", "verified: the agent's category, allowed before rules or not by the setting", judgedParts, "a verified signed agent is verified, and allowed before rules as its setting and the guard say"],
   ["requests 7", "verification is not waited for without end, and cached", signatures, "each request with a signature is counted once, and too many at once are not waited for"],
   ["agents 1", "verdict, forward-auth and session carry the agent; the verdict read stays; a mark lowers no score", visitors, "a mark names the session's agent in every answer, and lowers no score"],
@@ -416,8 +416,8 @@ export const specTable: readonly SpecRow[] = [
   ["agents 1", "behavior: unknown agent, with its evidence", visitors, "an unknown agent is named by how it acts; a mark names it better"],
   ["agents 1", "its evidence: what decided", acts, "the signs that decided on an unknown agent are said, also one that is too little to fire"],
   ["agents 1", "GET /v1/agents: one row a name, by import at once", "test/http/agents.test.ts", "the catalogue has one row a name, and shows imported marks at once"],
-  ["agents 1", "marks are data with kinds, at most 200, 4 KB", "test/agent-marks/catalogue.test.ts", "201 entries are refused, and as many as fit no browser's share"],
-  ["agents 1", "one bad entry refuses the list", "test/agent-marks/catalogue.test.ts", "one bad entry refuses the whole list and says which"],
+  ["agents 1", "marks are data with kinds, at most 200, 4 KB", "test/bots/marks/catalogue.test.ts", "201 entries are refused, and as many as fit no browser's share"],
+  ["agents 1", "one bad entry refuses the list", "test/bots/marks/catalogue.test.ts", "one bad entry refuses the whole list and says which"],
   ["agents 2", "marks of each kind, set late", "test/browsers/sdk-agents.test.ts", "each mark is found when it is set in an open page, and nothing else is"],
   ["agents 2", "at start", "test/browsers/sdk-agents.test.ts", "marks that are there before the script are found at once"],
   ["agents 2", "cost at 50,000 elements: nothing in the tree, no layout", "test/browsers/sdk-agents.test.ts", "a report costs little in a page of 50,000 elements, and the file is small"],

@@ -3,8 +3,8 @@
  * the rate of an address, the bot that a user agent names, the score of its headers. Then the memory of rates with a million addresses.
  */
 
-import { shippedDeclaredBots } from "../../src/declared-bots/catalogue.js";
-import { createDeclaredBots } from "../../src/declared-bots/declared-bots.js";
+import { shippedDeclaredBots } from "../../src/bots/declared/catalogue.js";
+import { createDeclaredBots } from "../../src/bots/declared/declared-bots.js";
 import { scoreRequest } from "../../src/engines/score-request.js";
 import { parseAddressWords } from "../../src/net/parsed-address.js";
 import { isIpListFault, parseIpList } from "../../src/network/ip-list-file.js";

@@ -1,6 +1,6 @@
 /**
  * User agents of tools rather than of people: command lines, HTTP libraries, headless and driven browsers, scrapers, scanners.
- * Data for the detections of declared identity; sources in src/verified-bots/SOURCES.md, version 2026-08-22.
+ * Data for the detections of declared identity; sources in src/bots/verified/SOURCES.md, version 2026-08-22.
  */
 
 /** Part of a user agent that names a tool; ASCII case does not matter. */

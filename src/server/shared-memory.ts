@@ -1,6 +1,7 @@
 /** Memory that all HTTP threads of a process share besides the store: created once at start, and passed to each thread. */
 
 import type { MessagePort } from "node:worker_threads";
+import { newNonceTable } from "../bots/signed/nonces.js";
 import { newAskedSessions } from "../challenge/asked-sessions.js";
 import { newChallengingRules } from "../challenge/challenging-rules.js";
 import { newConfigState } from "../cluster-store/config/config-state.js";
@@ -9,7 +10,6 @@ import { newReadinessBoard } from "../http/readiness.js";
 import { shippedFacts } from "../network/network-files.js";
 import { newRates, ratesSize } from "../requests/rates.js";
 import { newVisits, visitsSize } from "../requests/visits.js";
-import { newNonceTable } from "../signed-agents/nonces.js";
 
 /** Can be posted to other threads. */
 export interface SharedMemory {

@@ -1,12 +1,20 @@
 /** Composes the facts about a visitor besides its session: the bot it is or claims to be, its signature, its network, its rate. */
-import { createAgentMarks } from "../agent-marks/agent-marks.js";
+
+import { createDeclaredBots } from "../bots/declared/declared-bots.js";
+import { createAgentMarks } from "../bots/marks/agent-marks.js";
+import { AgentRefresh } from "../bots/signed/agent-refresh.js";
+import { directoryFetcher } from "../bots/signed/directory-fetch.js";
+import { Nonces } from "../bots/signed/nonces.js";
+import { createSignedAgents } from "../bots/signed/signed-agents.js";
+import { createClaimMatcher, shippedClaimTokens } from "../bots/verified/claims.js";
+import { createReverseDns, type ReverseDns } from "../bots/verified/reverse-dns.js";
+import { createVerifiedBots, type VerifiedBots } from "../bots/verified/verified-bots.js";
 import type { DeclaredBot, DeclaredBotCatalogue } from "../contract/bots/declared-bots.js";
 import { AgentMarkCatalogues } from "../control-plane/lists/agent-mark-catalogue.js";
 import { DeclaredBotCatalogues } from "../control-plane/lists/declared-bot-catalogue.js";
 import { IpLists } from "../control-plane/lists/ip-lists.js";
 import { SignedAgentStore } from "../control-plane/lists/signed-agent-store.js";
 import { VerifiedBotCatalogues } from "../control-plane/lists/verified-bot-catalogue.js";
-import { createDeclaredBots } from "../declared-bots/declared-bots.js";
 import { scoreRequest } from "../engines/score-request.js";
 import { VisitorIdentities } from "../ingest/visitor-identities.js";
 import { limits } from "../limits.js";
@@ -15,14 +23,7 @@ import type { ExaminerSources } from "../requests/examiner.js";
 import { RequestRates } from "../requests/rates.js";
 import { Visits } from "../requests/visits.js";
 import { TextMemo } from "../runtime/text-memo.js";
-import { AgentRefresh } from "../signed-agents/agent-refresh.js";
-import { directoryFetcher } from "../signed-agents/directory-fetch.js";
-import { Nonces } from "../signed-agents/nonces.js";
-import { createSignedAgents } from "../signed-agents/signed-agents.js";
 import type { AgentLists } from "../verdict/known-agent.js";
-import { createClaimMatcher, shippedClaimTokens } from "../verified-bots/claims.js";
-import { createReverseDns, type ReverseDns } from "../verified-bots/reverse-dns.js";
-import { createVerifiedBots, type VerifiedBots } from "../verified-bots/verified-bots.js";
 import { builtFromCurrent } from "./built-from-current.js";
 import type { ThreadContext } from "./thread-context.js";
 

@@ -1,7 +1,7 @@
 /** How agents act, counted in real pages: by a driver's own calls, and by what must not count. */
 import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
-import { shippedAgentMarks } from "../../src/agent-marks/catalogue.js";
+import { shippedAgentMarks } from "../../src/bots/marks/catalogue.js";
 import type { EventPayload } from "../../src/contract/events/events.js";
 import { pointsOf } from "../../src/contract/events/packed-points.js";
 import { agentsFile, openSite, pageWith } from "../sdk/site.js";

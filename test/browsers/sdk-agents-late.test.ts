@@ -2,7 +2,7 @@
 
 import { chromium } from "playwright-core";
 import t from "tap";
-import { shippedAgentMarks } from "../../src/agent-marks/catalogue.js";
+import { shippedAgentMarks } from "../../src/bots/marks/catalogue.js";
 import type { IngestEvent } from "../../src/contract/events/events.js";
 import { agentsFile, openSite, pageWith } from "../sdk/site.js";
 import { launchAlone, noChromium } from "../support/chromium.js";

@@ -2,7 +2,7 @@
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
-import { shippedAgentMarks } from "../../src/agent-marks/catalogue.js";
+import { shippedAgentMarks } from "../../src/bots/marks/catalogue.js";
 import type { AgentMarkEntry } from "../../src/contract/bots/agent-marks.js";
 import { agentMarkText } from "../../src/contract/bots/agent-marks.js";
 import type { IngestEvent } from "../../src/contract/events/events.js";

@@ -1,7 +1,7 @@
 /** The agents that sign their requests, on the command line. */
 import { join } from "node:path";
 import t from "tap";
-import { newKey } from "../signed-agents/signer.js";
+import { newKey } from "../bots/signed/signer.js";
 import { command, json } from "../support/process.js";
 import { startServer } from "../support/server.js";
 

@@ -2,6 +2,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import t from "tap";
+import { AgentRefresh } from "../../src/bots/signed/agent-refresh.js";
 import { ClusterClient } from "../../src/cluster/cluster-client.js";
 import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
 import { ClusterLeases } from "../../src/cluster-store/cluster-leases.js";
@@ -10,7 +11,6 @@ import { ConfigState } from "../../src/cluster-store/config/config-state.js";
 import { openConfig } from "../../src/cluster-store/config/open-config.js";
 import { Accounts } from "../../src/control-plane/accounts/accounts.js";
 import { UnavailableError } from "../../src/errors.js";
-import { AgentRefresh } from "../../src/signed-agents/agent-refresh.js";
 import { openStore } from "../../src/store/open-store.js";
 import { storeFile } from "../../src/store/store-file.js";
 import { signInto } from "../ops/certificates.js";

@@ -8,7 +8,7 @@ import { dirname, join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
-import { agentUrl, newKey, signatureFields } from "../signed-agents/signer.js";
+import { agentUrl, newKey, signatureFields } from "../bots/signed/signer.js";
 import { browserHeaders, event } from "../support/batches.js";
 import { freePort } from "../support/free-port.js";
 import { trafficThroughOutage } from "./claims.js";

@@ -4,9 +4,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import t, { type Test } from "tap";
+import { shippedDeclaredBots } from "../../src/bots/declared/catalogue.js";
+import { createDeclaredBots } from "../../src/bots/declared/declared-bots.js";
 import type { JudgedRequest, RequestScore } from "../../src/contract/verdicts/judged-request.js";
-import { shippedDeclaredBots } from "../../src/declared-bots/catalogue.js";
-import { createDeclaredBots } from "../../src/declared-bots/declared-bots.js";
 import { scoreRequest } from "../../src/engines/score-request.js";
 import {
   chromeAgent,

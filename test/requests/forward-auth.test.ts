@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { Agent, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import t from "tap";
-import { newKey, type SignOptions, signatureFields } from "../signed-agents/signer.js";
+import { newKey, type SignOptions, signatureFields } from "../bots/signed/signer.js";
 import { RawClient } from "../support/raw-socket.js";
 import { askUntil, firstTenant, startServer } from "../support/server.js";
 import { type AskingProject, askingProject, navigation } from "./asking.js";

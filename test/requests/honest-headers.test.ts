@@ -5,9 +5,9 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import t from "tap";
+import { shippedDeclaredBots } from "../../src/bots/declared/catalogue.js";
+import { createDeclaredBots } from "../../src/bots/declared/declared-bots.js";
 import type { JudgedRequest, RequestFindings } from "../../src/contract/verdicts/judged-request.js";
-import { shippedDeclaredBots } from "../../src/declared-bots/catalogue.js";
-import { createDeclaredBots } from "../../src/declared-bots/declared-bots.js";
 import { scoreRequest } from "../../src/engines/score-request.js";
 import { headersOf, kinds, requestFrom, type Way, ways } from "./browser-headers.js";
 import { slugsOf } from "./fired.js";

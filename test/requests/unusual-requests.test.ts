@@ -3,11 +3,11 @@
  * proxies, browsers with network code of their own. Lines of workers, embedded files and service workers are captured from Chromium 156 and Firefox 140.
  */
 import t from "tap";
+import { shippedDeclaredBots } from "../../src/bots/declared/catalogue.js";
+import { createDeclaredBots } from "../../src/bots/declared/declared-bots.js";
+import { createClaimMatcher, shippedClaimTokens } from "../../src/bots/verified/claims.js";
 import type { RequestFindings } from "../../src/contract/verdicts/judged-request.js";
-import { shippedDeclaredBots } from "../../src/declared-bots/catalogue.js";
-import { createDeclaredBots } from "../../src/declared-bots/declared-bots.js";
 import { scoreRequest } from "../../src/engines/score-request.js";
-import { createClaimMatcher, shippedClaimTokens } from "../../src/verified-bots/claims.js";
 import { slugsOf } from "./fired.js";
 import { type HeaderLine, noFindings, requestOf } from "./judged.js";
 

@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
-import { shippedAgentMarks } from "../../src/agent-marks/catalogue.js";
+import { shippedAgentMarks } from "../../src/bots/marks/catalogue.js";
 import { type AgentMarkCatalogue, agentMarkQuestions } from "../../src/contract/bots/agent-marks.js";
 import type { EventPayload, EventType, IngestBatch, IngestEvent } from "../../src/contract/events/events.js";
 import { areIngestEvents, ingestEventsMismatch } from "../../src/contract/validators.js";

@@ -1,7 +1,8 @@
 /** `verdictd agent-marks list`, `import` and `reset`: the traces by which agents are known in the pages they work in. */
-import { checkAgentMarks } from "../../agent-marks/catalogue.js";
+
+import { isCatalogueFault } from "../../bots/catalogue-file.js";
+import { checkAgentMarks } from "../../bots/marks/catalogue.js";
 import type { AgentMarkCatalogue, AgentMarkEntry } from "../../contract/bots/agent-marks.js";
-import { isCatalogueFault } from "../../contract/bots/catalogue-file.js";
 import { AgentMarkCatalogues } from "../../control-plane/lists/agent-mark-catalogue.js";
 import type { CatalogueChange } from "../../control-plane/lists/imported-catalogue.js";
 import type { StoreCommand } from "../command.js";

@@ -1,12 +1,13 @@
 /** `verdictd agents …`: the agents that sign their requests (Web Bot Auth) and their keys. */
+
+import { type FetchOutcome, refreshAgents } from "../../bots/signed/agent-refresh.js";
+import { agentOrigin, checkAgent, checkAgentList, directoryPath, isAgentFault } from "../../bots/signed/agents.js";
+import { directoryFetcher } from "../../bots/signed/directory-fetch.js";
+import { isKeySetFault, keysById, readKeySet } from "../../bots/signed/jwks.js";
 import { botCategories } from "../../contract/bots/bot-categories.js";
 import type { SignedAgent } from "../../contract/bots/signed-agents.js";
 import { type ListedAgent, SignedAgentStore } from "../../control-plane/lists/signed-agent-store.js";
 import { limits } from "../../limits.js";
-import { type FetchOutcome, refreshAgents } from "../../signed-agents/agent-refresh.js";
-import { agentOrigin, checkAgent, checkAgentList, directoryPath, isAgentFault } from "../../signed-agents/agents.js";
-import { directoryFetcher } from "../../signed-agents/directory-fetch.js";
-import { isKeySetFault, keysById, readKeySet } from "../../signed-agents/jwks.js";
 import type { Store } from "../../store/store.js";
 import type { StoreCommand } from "../command.js";
 import { oneOf, textOf } from "../given.js";

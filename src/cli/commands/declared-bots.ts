@@ -1,8 +1,8 @@
 /** `verdictd declared-bots list`, `import` and `reset`: the bots that are known by what their user agent says. */
-import { isCatalogueFault } from "../../contract/bots/catalogue-file.js";
+import { isCatalogueFault } from "../../bots/catalogue-file.js";
+import { checkDeclaredBots } from "../../bots/declared/catalogue.js";
 import type { DeclaredBotEntry } from "../../contract/bots/declared-bots.js";
 import { DeclaredBotCatalogues } from "../../control-plane/lists/declared-bot-catalogue.js";
-import { checkDeclaredBots } from "../../declared-bots/catalogue.js";
 import type { StoreCommand } from "../command.js";
 import { textOf } from "../given.js";
 import { readJsonFile } from "../json-file.js";

@@ -1,6 +1,7 @@
 /** `verdictd session delete-matching`: deletes the sessions that an expression holds for, once somebody has agreed to their number. */
 
-import { createAgentMarks } from "../../agent-marks/agent-marks.js";
+import { createDeclaredBots } from "../../bots/declared/declared-bots.js";
+import { createAgentMarks } from "../../bots/marks/agent-marks.js";
 import { readServeConfig } from "../../config/config.js";
 import type { Project } from "../../contract/configuration/entities.js";
 import type { AddressLookup } from "../../contract/evidence/network-fact.js";
@@ -15,7 +16,6 @@ import { AgentMarkCatalogues } from "../../control-plane/lists/agent-mark-catalo
 import { DeclaredBotCatalogues } from "../../control-plane/lists/declared-bot-catalogue.js";
 import { IpLists } from "../../control-plane/lists/ip-lists.js";
 import { Rules } from "../../control-plane/rules/rules.js";
-import { createDeclaredBots } from "../../declared-bots/declared-bots.js";
 import { NetworkFacts } from "../../network/network-facts.js";
 import { loadNetworkFacts } from "../../network/network-files.js";
 import { LongWork } from "../../runtime/long-work.js";

@@ -1,8 +1,8 @@
 /** `verdictd verified-bots list`, `import` and `reset`: the catalogue of bots that are allowed by who they are. */
-import { isCatalogueFault } from "../../contract/bots/catalogue-file.js";
+import { isCatalogueFault } from "../../bots/catalogue-file.js";
+import { scriptRunnersOf } from "../../bots/verified/catalogue.js";
 import type { VerifiedBotCatalogue, VerifiedBotEntry } from "../../contract/bots/verified-bots.js";
 import { VerifiedBotCatalogues } from "../../control-plane/lists/verified-bot-catalogue.js";
-import { scriptRunnersOf } from "../../verified-bots/catalogue.js";
 import type { StoreCommand } from "../command.js";
 import { textOf } from "../given.js";
 import { readJsonFile } from "../json-file.js";
@@ -68,7 +68,7 @@ const reset = resetCommand("verified-bots", (store) => new VerifiedBotCatalogues
 /** The checked catalogue of a file; throws a `CommandFailure` that names the first bad entry. */
 async function readCatalogue(path: string): Promise<VerifiedBotCatalogue> {
   // Not loaded by other commands, as in `store.ts`.
-  const { checkCatalogue } = await import("../../verified-bots/catalogue-check.js");
+  const { checkCatalogue } = await import("../../bots/verified/catalogue-check.js");
   const checked = checkCatalogue(readJsonFile(path));
   if (isCatalogueFault(checked)) throw new CommandFailure(`${path}: ${checked.message}`);
   return checked;

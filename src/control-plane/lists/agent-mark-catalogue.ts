@@ -1,7 +1,8 @@
 /** The list of agents' marks in force, and the marks that were in it before. */
-import { checkAgentMarks, mergeAgentMarks, shippedAgentMarks } from "../../agent-marks/catalogue.js";
+
+import { type CatalogueFault, isCatalogueFault } from "../../bots/catalogue-file.js";
+import { checkAgentMarks, mergeAgentMarks, shippedAgentMarks } from "../../bots/marks/catalogue.js";
 import { type AgentMarkCatalogue, agentMarkText, type RetiredAgentMark } from "../../contract/bots/agent-marks.js";
-import { type CatalogueFault, isCatalogueFault } from "../../contract/bots/catalogue-file.js";
 import { limits } from "../../limits.js";
 import { catalogueKeys } from "../../store/keys.js";
 import type { Store } from "../../store/store.js";

@@ -1,6 +1,7 @@
 /** The list of declared bots in force. */
+
+import { shippedDeclaredBots } from "../../bots/declared/catalogue.js";
 import type { DeclaredBotCatalogue } from "../../contract/bots/declared-bots.js";
-import { shippedDeclaredBots } from "../../declared-bots/catalogue.js";
 import type { Store } from "../../store/store.js";
 import { ImportedCatalogue } from "./imported-catalogue.js";
 

@@ -3,6 +3,8 @@
  * off since. A change raises the control plane's revision, by which every running server notices it.
  */
 
+import { checkAgent, checkAgentList, isAgentFault, shippedAgents } from "../../bots/signed/agents.js";
+import { isKeySetFault, readKeySet } from "../../bots/signed/jwks.js";
 import type {
   AgentFetch,
   AgentKeys,
@@ -14,8 +16,6 @@ import type {
 } from "../../contract/bots/signed-agents.js";
 import { type AuditValues, accountOfServer } from "../../contract/configuration/audit.js";
 import { limits } from "../../limits.js";
-import { checkAgent, checkAgentList, isAgentFault, shippedAgents } from "../../signed-agents/agents.js";
-import { isKeySetFault, readKeySet } from "../../signed-agents/jwks.js";
 import { recordControlPlane } from "../../store/control-plane-changes.js";
 import { type SignedAgentKey, signedAgentKeys } from "../../store/keys.js";
 import { readRevision, type Store } from "../../store/store.js";

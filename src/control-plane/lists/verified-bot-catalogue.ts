@@ -1,8 +1,8 @@
 /** The verified-bot catalogue in force. */
-import { type CatalogueFault, isCatalogueFault } from "../../contract/bots/catalogue-file.js";
+import { type CatalogueFault, isCatalogueFault } from "../../bots/catalogue-file.js";
+import { mergeCatalogues, scriptRunnersOf, shippedCatalogue } from "../../bots/verified/catalogue.js";
 import type { VerifiedBotCatalogue, VerifiedBotEntry } from "../../contract/bots/verified-bots.js";
 import type { Store } from "../../store/store.js";
-import { mergeCatalogues, scriptRunnersOf, shippedCatalogue } from "../../verified-bots/catalogue.js";
 import { type CatalogueChange, ImportedCatalogue } from "./imported-catalogue.js";
 
 /** The entries that verify: those of operators whose addresses run anybody's scripts are listed, and verify nobody. */

@@ -1,9 +1,10 @@
 /** The integrity check of a store with what rules, engines and verified bots know of the values they keep in it. */
 
-import { checkAgentMarks, retiredAgentMarksFault } from "../../agent-marks/catalogue.js";
 import { hashSecret } from "../../auth/secrets.js";
-import { isCatalogueFault } from "../../contract/bots/catalogue-file.js";
-import { checkDeclaredBots } from "../../declared-bots/catalogue.js";
+import { isCatalogueFault } from "../../bots/catalogue-file.js";
+import { checkDeclaredBots } from "../../bots/declared/catalogue.js";
+import { checkAgentMarks, retiredAgentMarksFault } from "../../bots/marks/catalogue.js";
+import { checkCatalogue } from "../../bots/verified/catalogue-check.js";
 import { unpackFeatures } from "../../engines/session-features.js";
 import { ipListRecordFault } from "../../network/ip-list-index.js";
 import { compileRule } from "../../rules/compile-rule.js";
@@ -11,7 +12,6 @@ import { isRuleFault } from "../../rules/fault.js";
 import { checkIntegrity, type IntegrityReport, type Progress } from "../../store/integrity.js";
 import type { IntegrityChecks } from "../../store/integrity-checks.js";
 import type { Store } from "../../store/store.js";
-import { checkCatalogue } from "../../verified-bots/catalogue-check.js";
 import { signedAgentRowFault } from "../lists/signed-agent-store.js";
 
 /** What the walk over the tables can't check by itself: each gives what is wrong, or null; `hashSecret` hashes keys. */

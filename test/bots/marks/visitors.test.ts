@@ -1,0 +1,386 @@
+/** Who a visitor is, on a server: by its signature, address, user agent or marks, in each answer, in rules and in searches. */
+import { Agent, type IncomingHttpHeaders, request } from "node:http";
+import { join } from "node:path";
+import t from "tap";
+import { createAgentMarks } from "../../../src/bots/marks/agent-marks.js";
+import { ruleRecipes } from "../../../src/console/rule-recipes.js";
+import type { AgentMarkCatalogue } from "../../../src/contract/bots/agent-marks.js";
+import { AgentMarkCatalogues } from "../../../src/control-plane/lists/agent-mark-catalogue.js";
+import { limits } from "../../../src/limits.js";
+import { openStore } from "../../../src/store/open-store.js";
+
+import { askingProject, navigation } from "../../requests/asking.js";
+import { browserHeaders, event } from "../../support/batches.js";
+import { command } from "../../support/process.js";
+import { firstTenant, startServer } from "../../support/server.js";
+
+const server = await startServer(t, ["--trusted-proxies", "127.0.0.1", "--verdict-ttl", "0"]);
+const tenant = await firstTenant(server);
+type Project = Awaited<ReturnType<typeof askingProject>>;
+const fresh = () => askingProject(server, tenant);
+const claude = { name: "Claude in Chrome", category: "ai_agent", certainty: "marked" };
+const mark = "element:claude-phantom-cursor*";
+
+/** Addresses of operators, by the shipped catalogue. */
+const openAi = "132.196.86.4";
+const google = "192.178.16.9";
+
+let sessions = 0;
+
+/** A session of a browser that reported these marks. */
+async function session(
+  project: Project,
+  marks: string | string[] | boolean | number | undefined,
+  headers: Record<string, string> = {},
+  acts: Record<string, number> = {},
+): Promise<string> {
+  const env = { ...event(`marks-env-${++sessions}0000`, { agent_marks: marks, ...acts }), type: "env" };
+  const events = [event(`marks-page-${sessions}0000`), env];
+  const { status, json } = await server.ask("POST", "/v1/events", {
+    headers: { ...browserHeaders, ...headers, "X-Service-Site-Key": project.siteKey },
+    body: { session_token: null, events },
+  });
+  if (status !== 202) throw new Error(JSON.stringify(json));
+  return json.session_token;
+}
+
+async function judged(
+  project: Project,
+  sessionToken: string | null,
+  headers: readonly (readonly [string, string])[] = navigation,
+  path = "/",
+  ip = "203.0.113.7",
+) {
+  const body = { session_token: sessionToken, request: { method: "GET", path, ip, headers } };
+  const { json } = await server.ask("POST", "/v1/verdict", {
+    headers: { "X-Service-Private-Key": project.privateKey },
+    body,
+  });
+  return json;
+}
+
+function forward(
+  project: Project,
+  headers: Record<string, string>,
+): Promise<{ status: number; headers: IncomingHttpHeaders }> {
+  return new Promise((done, failed) => {
+    const all = {
+      "X-Service-Private-Key": project.privateKey,
+      "X-Forwarded-For": "203.0.113.7",
+      "X-Forwarded-Uri": "/",
+      ...headers,
+    };
+    const agent = new Agent({ keepAlive: false });
+    request({ host: "127.0.0.1", port: server.port, path: "/v1/forward-auth", headers: all, agent }, (response) => {
+      response.resume();
+      response.on("end", () => done({ status: response.statusCode ?? 0, headers: response.headers }));
+    })
+      .on("error", failed)
+      .end();
+  });
+}
+
+const visitor = Object.fromEntries(navigation.filter(([name]) => name !== "Host" && name !== "Connection"));
+const sessionAt = (project: Project, token: string) => `/v1/projects/${project.id}/sessions/${token}`;
+
+t.test("a mark names the session's agent in every answer, and lowers no score", async (t) => {
+  const project = await fresh();
+  await project.enable();
+  const plain = await session(project, undefined);
+  const token = await session(project, [mark, "global:unheard"]);
+  const ask = async (path: string) => (await server.ask("GET", path, { token: tenant.token })).json;
+  const shown = await ask(sessionAt(project, token));
+  t.strictSame(shown.agent, { ...claude, evidence: [mark, "global:unheard"] });
+  const before = await ask(sessionAt(project, plain));
+  t.equal(before.agent, null);
+  t.strictSame([shown.score, shown.verdict, shown.detection_ids], [before.score, before.verdict, before.detection_ids]);
+
+  t.strictSame((await judged(project, token)).agent, claude);
+  t.notOk("agent" in (await judged(project, plain)));
+  t.notOk("agent" in (await judged(project, null)));
+  const { status, headers } = await forward(project, { ...visitor, Cookie: `service_session=${token}` });
+  t.equal(status, 204);
+  t.equal(headers["x-verdict-agent"], "Claude in Chrome;ai_agent;marked");
+  t.notOk((await forward(project, visitor)).headers["x-verdict-agent"]);
+
+  const read = await server.ask("GET", `/v1/sessions/${token}/verdict`, {
+    headers: { "X-Service-Private-Key": project.privateKey },
+  });
+  t.equal(read.status, 200);
+  t.notOk("agent" in read.json, "the verdict read stays as it is");
+});
+
+t.test("the surest of what is known counts: a user agent before a mark; a spoofed name never", async (t) => {
+  const project = await fresh();
+  await project.enable();
+  const token = await session(project, [mark], {
+    "user-agent": "Mozilla/5.0 (compatible; ExampleCrawler/1.0; +https://example.com/bot)",
+  });
+  t.match((await server.ask("GET", sessionAt(project, token), { token: tenant.token })).json.agent, {
+    certainty: "declared",
+  });
+  const named = (userAgent: string) =>
+    judged(project, null, [
+      ["Host", "shop.example"],
+      ["User-Agent", userAgent],
+    ]);
+  t.strictSame((await named("curl/8.5.0")).agent, { name: "curl", category: "library", certainty: "declared" });
+  const spoofed = await named("Mozilla/5.0 (compatible; ClaudeBot/1.0; +claudebot@anthropic.com)");
+  t.ok(spoofed.detection_ids.includes(400101), "the address is not its operator's");
+  t.notOk("agent" in spoofed);
+});
+
+t.test(
+  "of a verified operator's bots the user agent says which: rules, exceptions and the catalogue know it by that name",
+  async (t) => {
+    const project = await fresh();
+    await project.enable();
+    const named = (userAgent: string, ip: string, asking = project) =>
+      judged(
+        asking,
+        null,
+        [
+          ["Host", "shop.example"],
+          ["User-Agent", userAgent],
+        ],
+        "/",
+        ip,
+      );
+    const gptBot = "Mozilla/5.0 AppleWebKit/537.36 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
+    const chatGpt = "Mozilla/5.0 AppleWebKit/537.36 (compatible; ChatGPT-User/1.0; +https://openai.com/bot)";
+    const verified = { name: "GPTBot", category: "ai_crawler", certainty: "verified" };
+    t.strictSame((await named(gptBot, openAi)).agent, verified);
+    t.notOk("agent" in (await named(gptBot, "203.0.113.7")), "spoofed");
+    t.strictSame((await named(chatGpt, openAi)).agent, { ...verified, name: "ChatGPT-User", category: "ai_assistant" });
+    t.strictSame((await named(chatGpt, "203.0.113.7")).agent, {
+      name: "ChatGPT-User",
+      category: "ai_assistant",
+      certainty: "declared",
+    });
+    t.strictSame((await named(visitor["User-Agent"]!, openAi)).agent, { ...verified, name: "OpenAI" });
+    t.strictSame((await named(chatGpt, google)).agent, { name: "Google", category: "search", certainty: "verified" });
+
+    const token = await session(project, undefined, { "user-agent": chatGpt, "x-forwarded-for": google });
+    const { json } = await server.ask("GET", sessionAt(project, token), { token: tenant.token });
+    t.strictSame(json.agent.evidence, [
+      "address or host name of Google",
+      `user agent: ${chatGpt}, which names ChatGPT-User of OpenAI`,
+    ]);
+
+    const rows: { name: string; certainties: string[] }[] = (await server.ask("GET", "/v1/agents", {})).json.data;
+    const certainties = (name: string) => rows.find((row) => row.name === name)?.certainties;
+    t.strictSame(certainties("GPTBot"), ["verified"]);
+    t.strictSame(certainties("ChatGPT-User"), ["verified", "declared"]);
+    t.strictSame(certainties("OpenAI"), ["verified"]);
+    t.strictSame(certainties("Nova Act"), ["verified", "declared", "marked"]);
+    t.strictSame(certainties("ChatGPT agent"), ["signed", "verified", "declared"]);
+    const spelled = rows.map(({ name }) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, ""));
+    t.equal(new Set(spelled).size, spelled.length, "one product, one spelling");
+
+    const warningOf = async (agent: string) => {
+      const { json: made } = await server.ask("POST", `/v1/projects/${project.id}/exceptions`, {
+        token: tenant.token,
+        body: { subject: { agent }, note: "let in", expires_at: new Date(Date.now() + 3_600_000).toISOString() },
+      });
+      return made.warning;
+    };
+    t.match(await warningOf("ChatGPT-User"), /Anybody can take this name/);
+    t.equal(await warningOf("GPTBot"), undefined, "a false one is found out");
+    t.equal(await warningOf("OpenAI"), undefined);
+    await project.rule('agent == "GPTBot"', "block");
+    await project.control("PUT", "/scoring/settings", { allow_verified: false });
+    t.equal((await named(gptBot, openAi)).action, "allow", "by the exceptions");
+    const other = await fresh();
+    await other.enable();
+    await other.control("PUT", "/scoring/settings", { allow_verified: false });
+    await other.rule('agent == "GPTBot" AND agent_certainty == "verified" AND verified_bot', "block");
+    t.equal((await named(gptBot, openAi, other)).action, "block");
+    t.equal((await named(chatGpt, openAi, other)).action, "allow");
+  },
+);
+
+t.test("while request scoring is off no answer names an agent, though rules know the session's", async (t) => {
+  const project = await fresh();
+  const token = await session(project, [mark]);
+  t.notOk("agent" in (await judged(project, token)));
+  t.notOk((await forward(project, { ...visitor, Cookie: `service_session=${token}` })).headers["x-verdict-agent"]);
+  await project.rule(
+    'agent == "Claude in Chrome" AND agent_category == "ai_agent" AND agent_certainty == "marked"',
+    "block",
+  );
+  const read = await server.ask("GET", `/v1/sessions/${token}/verdict`, {
+    headers: { "X-Service-Private-Key": project.privateKey },
+  });
+  t.equal(read.json.action, "block");
+  const { status, headers } = await forward(project, { ...visitor, Cookie: `service_session=${token}` });
+  t.equal(status, 403);
+  t.notOk(headers["x-verdict-agent"], "a visitor is told nothing");
+});
+
+t.test("searches and backtests know the agent, and its fields are closed lists", async (t) => {
+  const project = await fresh();
+  const token = await session(project, [mark]);
+  await session(project, undefined);
+  const at = `/v1/projects/${project.id}`;
+  const query = await server.ask("POST", `${at}/sessions/query`, {
+    token: tenant.token,
+    body: { expression: 'agent_certainty in {"signed", "marked"}', group_by: ["agent"] },
+  });
+  t.equal(query.status, 200, JSON.stringify(query.json));
+  t.match(query.json, { matched: 1, unavailable_fields: [], data: [{ session_token: token }] });
+  t.match(query.json.groups[0].values, [{ sessions: 1, condition: 'agent == "Claude in Chrome"' }]);
+  const tested = await server.ask("POST", `${at}/rules/test`, {
+    token: tenant.token,
+    body: { expression: 'agent_category == "ai_agent"', action: "block" },
+  });
+  t.match(tested.json, { evaluated: 2, matched: 1, unavailable_fields: [], sample: [token] });
+  for (const expression of ['agent_certainty == "sure"', 'agent_category == "agent"']) {
+    const refused = await server.ask("POST", `${at}/rules`, {
+      token: tenant.token,
+      body: { name: "x", expression, action: "block" },
+    });
+    t.equal(refused.status, 422, expression);
+  }
+});
+
+t.test("what is no mark is not kept, and a session keeps the first four", async (t) => {
+  const project = await fresh();
+  const marks = [
+    "x",
+    "class:abcdef",
+    "element:",
+    "element:a b",
+    "global:one1",
+    "global:one1",
+    "global:two2",
+    mark,
+    "global:four",
+    "global:five",
+  ];
+  const token = await session(project, marks);
+  const { json } = await server.ask("GET", sessionAt(project, token), { token: tenant.token });
+  t.strictSame(json.agent, { ...claude, evidence: ["global:one1", "global:two2", mark, "global:four"] });
+  for (const odd of ["", "element:codex-agent-overlay-root", []]) t.ok(await session(project, odd));
+  t.match(await server.command("check"), { ok: true });
+});
+
+t.test("an unknown agent is named by how it acts; a mark names it better", async (t) => {
+  const project = await fresh();
+  await project.enable();
+  const unknown = { name: "unknown agent", category: "ai_agent", certainty: "behavior" };
+  const signs = { lone_activations: 2, shared_focus: 2, eval_length: 33 };
+  const token = await session(project, undefined, {}, signs);
+  t.strictSame((await judged(project, token)).agent, unknown);
+  const { headers } = await forward(project, { ...visitor, Cookie: `service_session=${token}` });
+  t.equal(headers["x-verdict-agent"], "unknown agent;ai_agent;behavior");
+  const ask = async (each: string) => (await server.ask("GET", sessionAt(project, each), { token: tenant.token })).json;
+  const shown = await ask(token);
+  t.strictSame(shown.agent, { ...unknown, evidence: ["activation-without-input", "two-tabs-focused"] });
+  t.notOk("decided_by" in shown.detections[0] || "decidedBy" in shown.detections[0], "the detections stay as they are");
+  const once = await session(project, undefined, {}, { lone_activations: 2, eval_length: 33 });
+  t.notOk("agent" in (await judged(project, once)), "one sign is not enough");
+  t.equal(shown.score, (await ask(once)).score, "no score is lower for it");
+  t.strictSame((await judged(project, await session(project, [mark], {}, signs))).agent, claude);
+  const found = await server.ask("POST", `/v1/projects/${project.id}/sessions/query`, {
+    token: tenant.token,
+    body: { expression: 'agent_certainty == "behavior"' },
+  });
+  t.match(found.json, { matched: 1, data: [{ session_token: token }] });
+});
+
+t.test("the console's recipe lets marked and unknown agents read, not buy", async (t) => {
+  const { expression, action } = ruleRecipes.find(({ name }) => name === "Let marked AI agents read, not buy")!;
+  const project = await fresh();
+  await project.enable();
+  await project.rule(expression, action);
+  const marked = await session(project, [mark]);
+  const unknown = await session(project, undefined, {}, { lone_activations: 2, shared_focus: 2, eval_length: 33 });
+  const person = await session(project, undefined);
+  for (const [token, atCheckout] of [
+    [marked, "block"],
+    [unknown, "block"],
+    [person, "allow"],
+  ] as const) {
+    t.equal((await judged(project, token, navigation, "/shop")).action, "allow");
+    t.equal((await judged(project, token, navigation, "/checkout/pay")).action, atCheckout);
+  }
+});
+
+t.test("a session keeps the agent that it was known by, whatever becomes of the list", async (t) => {
+  const project = await fresh();
+  const token = await session(project, [mark]);
+  const agent = async (each = token) =>
+    (await server.ask("GET", sessionAt(project, each), { token: tenant.token })).json.agent?.name;
+  const { entries } = await server.command("agent-marks", "list");
+  const mine = { ...entries[0], name: "Mine", kind: "global", value: "__mine" };
+  const files = {
+    mine: [mine],
+    edited: entries.map((each: { value: string }) => ({ ...each, value: each.value.replace("cursor*", "cursor") })),
+    none: [],
+    other: [{ ...mine, name: "Other", value: "__other" }],
+  };
+  const dir = t.testdir(
+    Object.fromEntries(
+      Object.entries(files).map(([name, list]) => [name, JSON.stringify({ version: name, entries: list })]),
+    ),
+  );
+  const take = (name: string, ...flags: string[]) => server.command("agent-marks", "import", join(dir, name), ...flags);
+
+  t.match(await take("edited"), { version: "edited", added: 1, removed: 1 });
+  t.equal(await agent(), claude.name, "the pattern was edited");
+  t.match(await take("mine"), { count: 1, added: 1, removed: entries.length });
+  t.equal(await agent(), claude.name, "the list has another product alone");
+  const marked = await session(project, ["global:__mine"]);
+  t.match(await take("other", "--merge"), { version: "other", count: 2, added: 1, removed: 0 });
+  t.strictSame([await agent(), await agent(marked)], [claude.name, "Mine"]);
+  t.match(await server.command("check"), { ok: true });
+
+  const refused = await command(["agent-marks", "import", join(dir, "none"), ...server.where]);
+  t.equal(refused.code, 1);
+  t.match(refused.stderr, /has no entries.*--allow-empty/);
+  t.match(await take("none", "--allow-empty"), { count: 0, removed: 2 });
+  t.strictSame([await agent(), await agent(marked)], [claude.name, "Mine"]);
+  t.match(await server.command("agent-marks", "reset"), { count: entries.length, added: entries.length, removed: 0 });
+  t.match(await server.command("agent-marks", "list"), { source: "shipped", entries });
+  t.strictSame([await agent(), await agent(marked)], [claude.name, "Mine"]);
+
+  const { stdout } = await command(["agent-marks", "import", join(dir, "mine"), "--forget", ...server.where]);
+  t.match(stdout, /removed: 38\n.*sessions that were known by it have lost their agent/);
+  t.strictSame([await agent(), await agent(marked)], [undefined, "Mine"], "a mark that named people can be forgotten");
+  await server.command("agent-marks", "reset");
+  t.equal(await agent(), claude.name);
+  t.match(await server.command("check"), { ok: true });
+});
+
+t.test("lists that were imported by earlier builds have retired the shipped one", async (t) => {
+  const store = openStore(t.testdir());
+  t.teardown(() => store.close());
+  const agent = () => {
+    const lists = new AgentMarkCatalogues(store);
+    return createAgentMarks(lists.read(), lists.retired()).of(mark)?.name;
+  };
+  t.equal(agent(), claude.name);
+  store.agentMarks.putSync("catalogue", { version: "1", entries: [] });
+  t.equal(agent(), claude.name);
+  const many = (from: number): AgentMarkCatalogue => ({
+    version: "1",
+    entries: Array.from({ length: 200 }, (_, index) => ({
+      name: "Many",
+      operator: "Many",
+      category: "ai_agent",
+      kind: "global",
+      value: `__many_${from + index}`,
+      source: "https://example.com",
+    })),
+  });
+  const lists = new AgentMarkCatalogues(store);
+  for (const from of [0, 200, 400, 600]) await lists.take(many(from), { isMerged: false, isForgetting: false });
+  t.equal(lists.retired().length, limits.agentMarksRetiredMax);
+  t.equal(lists.retired()[0]?.value, "__many_400", "the oldest go first");
+  t.type(await lists.take(many(1), { isMerged: true, isForgetting: false }), "object");
+  t.match(
+    await lists.take(many(1000), { isMerged: true, isForgetting: false }),
+    { at: "entries" },
+    "too many together",
+  );
+});
