@@ -20,7 +20,7 @@ const allowed: Record<string, readonly string[] | null> = {
   rules: ["limits", "contract", "net", "ipaddr.js", "lru-cache"],
   bots: ["limits"],
   "bots/verified": ["limits", "assets", "contract", "bots", "net", "runtime", "lru-cache", "tldts", "node:"],
-  "bots/signed": ["limits", "assets", "contract", "net", "lru-cache", "structured-headers", "node:"],
+  "bots/signed": ["limits", "assets", "contract", "bots", "net", "lru-cache", "structured-headers", "node:"],
   "bots/declared": ["limits", "assets", "contract", "bots", "bots/verified", "detections"],
   "bots/marks": ["limits", "assets", "contract", "bots", "node:"],
   challenge: ["limits", "contract", "net", "lru-cache", "node:"],

@@ -1,5 +1,4 @@
-/** Shared by the checks of imported catalogues: the fault that refuses one, and the forms of values. */
-
+/** Shared by the checks of imported lists of bots: the fault that refuses one, its form, and the forms of values. */
 import { limits } from "../limits.js";
 
 /** Why a catalogue is refused. */
@@ -31,21 +30,46 @@ export function isLine(value: unknown, lengthMax: number): value is string {
   return value === value.trim() && !/\p{Cc}/u.test(value);
 }
 
-/** Checks the form of any catalogue, a version and a list with a maximum of entries, without checking the entries. Otherwise returns the fault. */
-export function catalogueHead(
+/** The fault of a value that `isLine` refuses. */
+export function lineFault(at: string, lengthMax: number): CatalogueFault {
+  return fault(at, `must be a text of 1 to ${lengthMax} characters, without spaces around it`);
+}
+
+/** The value if it is one of these words, or its fault. */
+export function checkWord<Word extends string>(
+  words: readonly Word[],
   value: unknown,
+  at: string,
+): Word | CatalogueFault {
+  return words.find((each) => each === value) ?? fault(at, `must be one of ${words.join(", ")}`);
+}
+
+/**
+ * Checks a file of the form `{version, [key]: [entries]}` with at most `entriesMax` entries, each by `checkEntry`, or returns the first fault.
+ * The entries are as many as in the file and in its order, so that an index is the position in both.
+ */
+export function checkFile<Entry extends object>(
+  value: unknown,
+  key: string,
   entriesMax: number,
-): { readonly version: string; readonly entries: readonly unknown[] } | CatalogueFault {
-  if (!isRecord(value)) return fault("catalogue", "must be an object {version, entries}");
-  const { version, entries } = value;
+  checkEntry: (entry: unknown, at: string) => Entry | CatalogueFault,
+): { readonly version: string; readonly entries: readonly Entry[] } | CatalogueFault {
+  if (!isRecord(value)) return fault("catalogue", `must be an object {version, ${key}}`);
+  const { version, [key]: entries } = value;
   if (!isLine(version, limits.catalogueVersionMax)) {
     return fault("version", `must be a text of 1 to ${limits.catalogueVersionMax} characters`);
   }
-  if (!Array.isArray(entries)) return fault("entries", "must be a list");
+  if (!Array.isArray(entries)) return fault(key, "must be a list");
   if (entries.length > entriesMax) {
-    return fault("entries", `has ${entries.length} entries: at most ${entriesMax} are allowed`);
+    return fault(key, `has ${entries.length} entries: at most ${entriesMax} are allowed`);
   }
-  return { version, entries };
+  const checked: Entry[] = [];
+  for (const [index, each] of entries.entries()) {
+    const entry = checkEntry(each, `${key}[${index}]`);
+    if (isCatalogueFault(entry)) return entry;
+    checked.push(entry);
+  }
+  return { version, entries: checked };
 }
 
 /** Whether it is a JSON object: no list, not null. Does not check its values. */

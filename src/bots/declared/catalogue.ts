@@ -9,12 +9,14 @@ import { type AutomationKind, automationUserAgents } from "../../detections/auto
 import { limits } from "../../limits.js";
 import {
   type CatalogueFault,
-  catalogueHead,
+  checkFile,
+  checkWord,
   cut,
   fault,
   isCatalogueFault,
   isLine,
   isRecord,
+  lineFault,
 } from "../catalogue-file.js";
 import { shippedClaimTokens } from "../verified/claims.js";
 // Only for the compiler, which then copies the file beside the compiled module; it is read below, when it is asked for.
@@ -25,21 +27,21 @@ import type shippedFile from "./catalogue.json";
  * list is fine: then nobody is declared.
  */
 export function checkDeclaredBots(value: unknown): DeclaredBotCatalogue | CatalogueFault {
-  const head = catalogueHead(value, limits.declaredBotEntriesMax);
-  if (isCatalogueFault(head)) return head;
-  const { version, entries } = head;
-  const byToken = new Map<string, { readonly entry: DeclaredBotEntry; readonly at: string }>();
+  const file = checkFile(value, "entries", limits.declaredBotEntriesMax, checkEntry);
+  if (isCatalogueFault(file)) return file;
+  const byToken = new Map<string, DeclaredBotEntry>();
   let characters = 0;
-  for (const [index, each] of entries.entries()) {
-    const at = `entries[${index}]`;
-    const entry = checkEntry(each, at);
-    if (isCatalogueFault(entry)) return entry;
+  for (const [index, entry] of file.entries.entries()) {
     const held = byToken.get(entry.token.toLowerCase());
-    if (held !== undefined && !isSame(held.entry, entry)) {
-      return fault(`${at}.token`, `${JSON.stringify(entry.token)} is that of ${held.at} too, which is another bot`);
+    if (held !== undefined && !isSame(held, entry)) {
+      const at = `entries[${file.entries.indexOf(held)}]`;
+      return fault(
+        `entries[${index}].token`,
+        `${JSON.stringify(entry.token)} is that of ${at} too, which is another bot`,
+      );
     }
     if (held !== undefined) continue;
-    byToken.set(entry.token.toLowerCase(), { entry, at });
+    byToken.set(entry.token.toLowerCase(), entry);
     characters += entry.token.length;
   }
   if (characters > limits.declaredBotTokenCharactersMax) {
@@ -48,7 +50,7 @@ export function checkDeclaredBots(value: unknown): DeclaredBotCatalogue | Catalo
       `have tokens of ${characters} characters together: at most ${limits.declaredBotTokenCharactersMax} are allowed`,
     );
   }
-  return { version, entries: [...byToken.values()].map(({ entry }) => entry) };
+  return { version: file.version, entries: [...byToken.values()] };
 }
 
 /** The list that comes with verdictd (sources in `SOURCES.md`). Reads the files, whose whole a test holds to the check. */
@@ -102,11 +104,10 @@ function checkEntry(entry: unknown, at: string): DeclaredBotEntry | CatalogueFau
   if (!isRecord(entry)) return fault(at, "must be an object {name, operator, category, token}");
   const { name, operator, category, token } = entry;
   for (const [key, text] of Object.entries({ name, operator })) {
-    if (isLine(text, limits.nameMax)) continue;
-    return fault(`${at}.${key}`, `must be a text of 1 to ${limits.nameMax} characters, without spaces around it`);
+    if (!isLine(text, limits.nameMax)) return lineFault(`${at}.${key}`, limits.nameMax);
   }
-  const known = botCategories.find((each) => each === category);
-  if (known === undefined) return fault(`${at}.category`, `must be one of ${botCategories.join(", ")}`);
+  const known = checkWord(botCategories, category, `${at}.category`);
+  if (typeof known !== "string") return known;
   const { declaredBotTokenMin: least, declaredBotTokenMax: most } = limits;
   if (typeof token !== "string" || token.length < least || token.length > most || !/^[ -~]+$/.test(token)) {
     return fault(`${at}.token`, `must be ${least} to ${most} printable ASCII characters`);

@@ -12,7 +12,16 @@ import {
 import { unknownAgent } from "../../contract/bots/agents.js";
 import { botCategories } from "../../contract/bots/bot-categories.js";
 import { limits } from "../../limits.js";
-import { type CatalogueFault, catalogueHead, fault, isCatalogueFault, isLine, isRecord } from "../catalogue-file.js";
+import {
+  type CatalogueFault,
+  checkFile,
+  checkWord,
+  fault,
+  isCatalogueFault,
+  isLine,
+  isRecord,
+  lineFault,
+} from "../catalogue-file.js";
 // Only for the compiler, which then copies the file beside the compiled module; it is read below, when it is asked for.
 import type shippedFile from "./catalogue.json";
 
@@ -22,24 +31,22 @@ import type shippedFile from "./catalogue.json";
  * earlier builds took though they meet nothing.
  */
 export function checkAgentMarks(value: unknown, from: "file" | "stored" = "file"): AgentMarkCatalogue | CatalogueFault {
-  const head = catalogueHead(value, limits.agentMarkEntriesMax);
-  if (isCatalogueFault(head)) return head;
-  const byMark = new Map<string, { readonly entry: AgentMarkEntry; readonly at: string }>();
-  for (const [index, each] of head.entries.entries()) {
-    const at = `entries[${index}]`;
+  const file = checkFile(value, "entries", limits.agentMarkEntriesMax, (each, at) => {
     const entry = checkEntry(each, at);
-    if (isCatalogueFault(entry)) return entry;
-    const vain = from === "file" ? vainEntry(entry, at) : null;
-    if (vain !== null) return vain;
-    const mark = agentMarkText(entry);
-    const held = byMark.get(mark);
+    return from === "stored" || isCatalogueFault(entry) ? entry : (vainEntry(entry, at) ?? entry);
+  });
+  if (isCatalogueFault(file)) return file;
+  const { version, entries } = file;
+  const byMark = new Map<string, AgentMarkEntry>();
+  for (const [index, entry] of entries.entries()) {
+    const held = byMark.get(agentMarkText(entry));
     if (held !== undefined) {
-      const whose = held.entry.name === entry.name ? "" : ", which is another agent";
-      return fault(`${at}.value`, `${JSON.stringify(entry.value)} is that of ${held.at} too${whose}`);
+      const whose = held.name === entry.name ? "" : ", which is another agent";
+      const where = `entries[${entries.indexOf(held)}] too${whose}`;
+      return fault(`entries[${index}].value`, `${JSON.stringify(entry.value)} is that of ${where}`);
     }
-    byMark.set(mark, { entry, at });
+    byMark.set(agentMarkText(entry), entry);
   }
-  const entries = [...byMark.values()].map(({ entry }) => entry);
   const bytes = gzipSync(JSON.stringify(agentMarkQuestions(entries)), { level: 9 }).length;
   if (bytes > limits.agentMarkGzipBytesMax) {
     return fault(
@@ -47,7 +54,7 @@ export function checkAgentMarks(value: unknown, from: "file" | "stored" = "file"
       `are ${bytes} bytes gzipped for browsers: at most ${limits.agentMarkGzipBytesMax} are allowed`,
     );
   }
-  return { version: head.version, entries };
+  return { version, entries };
 }
 
 /** The list with these entries added, which win over entries of the same mark; under the version of what was added. Not checked. */
@@ -81,13 +88,12 @@ function checkEntry(entry: unknown, at: string): AgentMarkEntry | CatalogueFault
     ["operator", operator, limits.nameMax],
     ["source", source, limits.agentMarkSourceMax],
   ] as const) {
-    if (isLine(text, charactersMax)) continue;
-    return fault(`${at}.${key}`, `must be a text of 1 to ${charactersMax} characters, without spaces around it`);
+    if (!isLine(text, charactersMax)) return lineFault(`${at}.${key}`, charactersMax);
   }
-  const knownCategory = botCategories.find((each) => each === category);
-  if (knownCategory === undefined) return fault(`${at}.category`, `must be one of ${botCategories.join(", ")}`);
-  const knownKind = agentMarkKinds.find((each) => each === kind);
-  if (knownKind === undefined) return fault(`${at}.kind`, `must be one of ${agentMarkKinds.join(", ")}`);
+  const knownCategory = checkWord(botCategories, category, `${at}.category`);
+  if (typeof knownCategory !== "string") return knownCategory;
+  const knownKind = checkWord(agentMarkKinds, kind, `${at}.kind`);
+  if (typeof knownKind !== "string") return knownKind;
   const wrong = typeof value === "string" ? wrongValue(knownKind, value) : expectedValue;
   if (wrong !== null) return fault(`${at}.value`, wrong);
   return {

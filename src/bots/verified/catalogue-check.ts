@@ -10,12 +10,14 @@ import { isCidrFault, parseCidr } from "../../net/cidr.js";
 import { specialRange } from "../../net/special-ranges.js";
 import {
   type CatalogueFault,
-  catalogueHead,
+  checkFile,
+  checkWord,
   cut,
   fault,
   isCatalogueFault,
   isLine,
   isRecord,
+  lineFault,
 } from "../catalogue-file.js";
 import { coverFault, withoutRepeats } from "./catalogue.js";
 import { isPublicSuffix } from "./public-suffix.js";
@@ -25,18 +27,15 @@ import { isPublicSuffix } from "./public-suffix.js";
  * fault found. Unknown keys are ignored. An empty list is fine: then nobody is verified.
  */
 export function checkCatalogue(value: unknown): VerifiedBotCatalogue | CatalogueFault {
-  const head = catalogueHead(value, limits.verifiedBotEntriesMax);
-  if (isCatalogueFault(head)) return head;
-  const { version, entries } = head;
-  const checked: VerifiedBotEntry[] = [];
-  for (const [index, entry] of entries.entries()) {
-    const result = checkEntry(entry, `entries[${index}]`);
-    if (isCatalogueFault(result)) return result;
-    checked.push(result);
-  }
+  const file = checkFile(value, "entries", limits.verifiedBotEntriesMax, checkEntry);
+  if (isCatalogueFault(file)) return file;
   const runners = checkRunners((value as { readonly script_runners?: unknown }).script_runners);
   if (isCatalogueFault(runners)) return runners;
-  const catalogue: VerifiedBotCatalogue = { version, entries: withoutRepeats(checked), ...runners };
+  const catalogue: VerifiedBotCatalogue = {
+    version: file.version,
+    entries: withoutRepeats(file.entries),
+    ...runners,
+  };
   return coverFault(catalogue.entries) ?? catalogue;
 }
 
@@ -54,13 +53,11 @@ function checkRunners(names: unknown): { script_runners?: readonly string[] } | 
 function checkEntry(entry: unknown, at: string): VerifiedBotEntry | CatalogueFault {
   if (!isRecord(entry)) return fault(at, "must be an object {name, category, match_method, match_value}");
   const { name, category, match_method, match_value } = entry;
-  if (!isLine(name, limits.nameMax)) {
-    return fault(`${at}.name`, `must be a text of 1 to ${limits.nameMax} characters, without spaces around it`);
-  }
-  const knownCategory = verifiedBotCategories.find((known) => known === category);
-  if (knownCategory === undefined) return fault(`${at}.category`, `must be one of ${verifiedBotCategories.join(", ")}`);
-  const method = matchMethods.find((known) => known === match_method);
-  if (method === undefined) return fault(`${at}.match_method`, `must be one of ${matchMethods.join(", ")}`);
+  if (!isLine(name, limits.nameMax)) return lineFault(`${at}.name`, limits.nameMax);
+  const knownCategory = checkWord(verifiedBotCategories, category, `${at}.category`);
+  if (typeof knownCategory !== "string") return knownCategory;
+  const method = checkWord(matchMethods, match_method, `${at}.match_method`);
+  if (typeof method !== "string") return method;
   if (typeof match_value !== "string") return fault(`${at}.match_value`, "must be a text");
   const value = method === "ip_cidr" ? checkRange(match_value) : checkSuffix(match_value);
   if (typeof value !== "string")

@@ -10,15 +10,7 @@ import type { Flag, Given } from "../flag.js";
 import { textOf } from "../given.js";
 import { readJsonFile } from "../json-file.js";
 import { CommandFailure, keyLines } from "../output.js";
-import {
-  type ImportCounts,
-  importCounts,
-  importedFile,
-  type Listing,
-  listingLines,
-  listingOf,
-  resetHelp,
-} from "./catalogue.js";
+import { type ImportCounts, importCounts, importedFile, listCommand, resetHelp } from "./catalogue.js";
 
 const cellsOf = ({ name, operator, category, kind, value, source }: AgentMarkEntry): string[] => [
   name,
@@ -29,17 +21,13 @@ const cellsOf = ({ name, operator, category, kind, value, source }: AgentMarkEnt
   source,
 ];
 
-const list: StoreCommand<Listing<AgentMarkEntry>> = {
-  name: "agent-marks list",
-  help: "show the traces by which agents are known in pages; with --json, in the form that import accepts",
-  onCluster: "same",
-  worksOnMigrated: true,
-  run: async (store) => {
-    const catalogues = new AgentMarkCatalogues(store);
-    return listingOf(catalogues.read(), catalogues.isImported);
-  },
-  show: (listing) => listingLines(listing, ["NAME", "OPERATOR", "CATEGORY", "KIND", "VALUE", "SOURCE"], cellsOf),
-};
+const list = listCommand(
+  "agent-marks",
+  "show the traces by which agents are known in pages",
+  (store) => new AgentMarkCatalogues(store),
+  ["NAME", "OPERATOR", "CATEGORY", "KIND", "VALUE", "SOURCE"],
+  cellsOf,
+);
 
 const forget: Flag = {
   name: "forget",

@@ -1,11 +1,12 @@
 /** `verdictd agents …`: the agents that sign their requests (Web Bot Auth) and their keys. */
 
+import { isCatalogueFault } from "../../bots/catalogue-file.js";
 import { type FetchOutcome, refreshAgents } from "../../bots/signed/agent-refresh.js";
-import { agentOrigin, checkAgent, checkAgentList, directoryPath, isAgentFault } from "../../bots/signed/agents.js";
+import { agentOrigin, checkAgent, checkAgentList, directoryPath } from "../../bots/signed/agents.js";
 import { directoryFetcher } from "../../bots/signed/directory-fetch.js";
 import { isKeySetFault, keysById, readKeySet } from "../../bots/signed/jwks.js";
 import { botCategories } from "../../contract/bots/bot-categories.js";
-import type { SignedAgent } from "../../contract/bots/signed-agents.js";
+import type { SignedAgent, SignedAgentList } from "../../contract/bots/signed-agents.js";
 import { type ListedAgent, SignedAgentStore } from "../../control-plane/lists/signed-agent-store.js";
 import { limits } from "../../limits.js";
 import type { Store } from "../../store/store.js";
@@ -13,6 +14,7 @@ import type { StoreCommand } from "../command.js";
 import { oneOf, textOf } from "../given.js";
 import { readJsonFile } from "../json-file.js";
 import { CommandFailure, columns, UsageFailure } from "../output.js";
+import { type ImportCounts, importCounts } from "./catalogue.js";
 
 interface Listing {
   readonly version: string;
@@ -62,9 +64,9 @@ const add: StoreCommand<SignedAgent> = {
   run: async (store, given) => {
     const category = oneOf(given, "category", botCategories);
     const agent = checkAgent({ url: textOf(given, "URL"), name: textOf(given, "name"), category }, "the agent");
-    if (isAgentFault(agent)) throw new UsageFailure(agent.message);
+    if (isCatalogueFault(agent)) throw new UsageFailure(agent.message);
     const added = await new SignedAgentStore(store).add(agent);
-    if (isAgentFault(added)) throw new CommandFailure(added.message);
+    if ("message" in added) throw new CommandFailure(added.message);
     return added;
   },
 };
@@ -82,13 +84,6 @@ const remove: StoreCommand<SignedAgent> = {
   },
 };
 
-interface ListImport {
-  readonly version: string;
-  readonly count: number;
-  readonly added: number;
-  readonly removed: number;
-}
-
 interface KeyImport {
   readonly url: string;
   readonly keys: number;
@@ -96,7 +91,7 @@ interface KeyImport {
   readonly key_ids: readonly string[];
 }
 
-const importFile: StoreCommand<ListImport | KeyImport> = {
+const importFile: StoreCommand<ImportCounts | KeyImport> = {
   name: "agents import",
   help: "replace the list with a file {version, agents}; with --url, replace the keys of one agent with a key set (JWKS)",
   onCluster: "same",
@@ -112,18 +107,13 @@ const importFile: StoreCommand<ListImport | KeyImport> = {
   },
 };
 
-async function importList(agents: SignedAgentStore, path: string, value: unknown): Promise<ListImport> {
+async function importList(agents: SignedAgentStore, path: string, value: unknown): Promise<ImportCounts> {
   const checked = checkAgentList(value);
-  if (isAgentFault(checked)) throw new CommandFailure(`${path}: ${checked.message}`);
+  if (isCatalogueFault(checked)) throw new CommandFailure(`${path}: ${checked.message}`);
   const { before, after } = await agents.replace(checked);
-  const missing = (one: readonly SignedAgent[], other: readonly SignedAgent[]): number =>
-    one.filter(({ url }) => !other.some((each) => each.url === url)).length;
-  return {
-    version: after.version,
-    count: after.agents.length,
-    added: missing(after.agents, before.agents),
-    removed: missing(before.agents, after.agents),
-  };
+  const catalogueOf = ({ version, agents: entries }: SignedAgentList) => ({ version, entries });
+  // An agent that is named otherwise is the same one.
+  return importCounts(catalogueOf(before), catalogueOf(after), ({ url }) => [url]);
 }
 
 async function importKeys(agents: SignedAgentStore, path: string, value: unknown, url: string): Promise<KeyImport> {

@@ -24,6 +24,27 @@ export interface ImportCounts {
   readonly removed: number;
 }
 
+/** `LIST list`: the catalogue in force as a table whose columns are `heads`. */
+export function listCommand<Entry>(
+  list: string,
+  help: string,
+  catalogues: (store: Store) => { read(): Catalogue<Entry>; readonly isImported: boolean },
+  heads: readonly string[],
+  cellsOf: (entry: Entry) => readonly string[],
+): StoreCommand<Listing<Entry>> {
+  return {
+    name: `${list} list`,
+    help: `${help}; with --json, in the form that import accepts`,
+    onCluster: "same",
+    worksOnMigrated: true,
+    run: async (store) => {
+      const current = catalogues(store);
+      return listingOf(current.read(), current.isImported);
+    },
+    show: (listing) => listingLines(listing, heads, cellsOf),
+  };
+}
+
 /** The listing of a catalogue; `isImported` is false for the one that comes with verdictd. */
 export function listingOf<Entry>({ version, entries }: Catalogue<Entry>, isImported: boolean): Listing<Entry> {
   return { version, source: isImported ? "imported" : "shipped", count: entries.length, entries };

@@ -3,33 +3,19 @@ import { isCatalogueFault } from "../../bots/catalogue-file.js";
 import { checkDeclaredBots } from "../../bots/declared/catalogue.js";
 import type { DeclaredBotEntry } from "../../contract/bots/declared-bots.js";
 import { DeclaredBotCatalogues } from "../../control-plane/lists/declared-bot-catalogue.js";
+import type { Store } from "../../store/store.js";
 import type { StoreCommand } from "../command.js";
 import { textOf } from "../given.js";
 import { readJsonFile } from "../json-file.js";
 import { CommandFailure } from "../output.js";
-import {
-  type ImportCounts,
-  importCounts,
-  importedFile,
-  type Listing,
-  listingLines,
-  listingOf,
-  resetCommand,
-} from "./catalogue.js";
+import { type ImportCounts, importCounts, importedFile, listCommand, resetCommand } from "./catalogue.js";
 
 const cellsOf = ({ name, operator, category, token }: DeclaredBotEntry): string[] => [name, operator, category, token];
 
-const list: StoreCommand<Listing<DeclaredBotEntry>> = {
-  name: "declared-bots list",
-  help: "show the bots known by their user agent; with --json, in the form that import accepts",
-  onCluster: "same",
-  worksOnMigrated: true,
-  run: async (store) => {
-    const catalogues = new DeclaredBotCatalogues(store);
-    return listingOf(catalogues.read(), catalogues.isImported);
-  },
-  show: (listing) => listingLines(listing, ["NAME", "OPERATOR", "CATEGORY", "TOKEN"], cellsOf),
-};
+const cataloguesOf = (store: Store) => new DeclaredBotCatalogues(store);
+
+const heads = ["NAME", "OPERATOR", "CATEGORY", "TOKEN"];
+const list = listCommand("declared-bots", "show the bots known by their user agent", cataloguesOf, heads, cellsOf);
 
 const importFile: StoreCommand<ImportCounts> = {
   name: "declared-bots import",
@@ -40,12 +26,12 @@ const importFile: StoreCommand<ImportCounts> = {
     const path = textOf(given, "FILE");
     const checked = checkDeclaredBots(readJsonFile(path));
     if (isCatalogueFault(checked)) throw new CommandFailure(`${path}: ${checked.message}`);
-    const { before, after } = await new DeclaredBotCatalogues(store).replace(checked);
+    const { before, after } = await cataloguesOf(store).replace(checked);
     return importCounts(before, after, cellsOf);
   },
 };
 
-const reset = resetCommand("declared-bots", (store) => new DeclaredBotCatalogues(store), cellsOf);
+const reset = resetCommand("declared-bots", cataloguesOf, cellsOf);
 
 /** List, import and the way back to the shipped list. An import replaces the whole list. */
 export const declaredBotCommands: readonly StoreCommand[] = [list, importFile, reset];

@@ -3,7 +3,8 @@
  * off since. A change raises the control plane's revision, by which every running server notices it.
  */
 
-import { checkAgent, checkAgentList, isAgentFault, shippedAgents } from "../../bots/signed/agents.js";
+import { isCatalogueFault } from "../../bots/catalogue-file.js";
+import { checkAgent, checkAgentList, shippedAgents } from "../../bots/signed/agents.js";
 import { isKeySetFault, readKeySet } from "../../bots/signed/jwks.js";
 import type {
   AgentFetch,
@@ -247,7 +248,7 @@ const agentValues = ({ name, category }: SignedAgent): AuditValues => ({ name, c
 export function signedAgentRowFault(value: unknown, key: SignedAgentKey): string | null {
   if (!Array.isArray(key)) {
     const list = checkAgentList(value);
-    return isAgentFault(list) ? list.message : null;
+    return isCatalogueFault(list) ? list.message : null;
   }
   const [kind, url] = key;
   if (kind === "keys") {
@@ -261,7 +262,7 @@ export function signedAgentRowFault(value: unknown, key: SignedAgentKey): string
   if (kind === "fetch") return typeof (value as AgentFetch).at === "string" ? null : "has no time";
   if (value === null) return null;
   const agent = checkAgent(value, "agent");
-  return isAgentFault(agent) ? agent.message : agent.url === url ? null : `holds ${agent.url}`;
+  return isCatalogueFault(agent) ? agent.message : agent.url === url ? null : `holds ${agent.url}`;
 }
 
 let shippedList: SignedAgentList | null = null;
