@@ -1,21 +1,21 @@
 /** `X-Request-Id`: unique across threads and restarts, cheap to make, safe to print. Visitors see it as a reference, so it does not count. */
-import { randomBytes, randomFillSync } from "node:crypto";
+import { randomBytes } from "node:crypto";
 
-const ownBytes = 8;
-/** Random bytes drawn at once. */
-const poolBytes = 256 * ownBytes;
+/** Hexadecimal digits of an id's own, and ids whose digits are drawn at once. */
+const ownDigits = 16;
+const drawn = 256;
 
-/** Returns a generator of ids: 24 random bits that stay the thread's, then 64 of each id. Some 100 ns. */
+/** Returns a generator of ids: 24 random bits that stay the thread's, then 64 of each id. */
 export function requestIds(): () => string {
-  const prefix = randomBytes(3).toString("hex");
-  const pool = Buffer.allocUnsafe(poolBytes);
-  let used = poolBytes;
+  const prefix = `${randomBytes(3).toString("hex")}-`;
+  let digits = "";
+  let at = 0;
   return () => {
-    if (used === poolBytes) {
-      randomFillSync(pool);
-      used = 0;
+    if (at === digits.length) {
+      digits = randomBytes((drawn * ownDigits) / 2).toString("hex");
+      at = 0;
     }
-    used += ownBytes;
-    return `${prefix}-${pool.toString("hex", used - ownBytes, used)}`;
+    at += ownDigits;
+    return prefix + digits.slice(at - ownDigits, at);
   };
 }

@@ -67,8 +67,9 @@ const spoofedCrawler = 400101;
 export class JudgedTraffic {
   readonly #sources: JudgedTrafficSources;
   readonly #observers: TrafficObserver[] = [];
-  /** Verdicts that were not told yet, at most `limits.judgedWaitingMax`. */
-  #waiting: { readonly judged: Judged; readonly weight: number }[] = [];
+  /** Verdicts that were not told yet, at most `limits.judgedWaitingMax`, and for how many each stands. */
+  #waiting: Judged[] = [];
+  #weights: number[] = [];
   readonly #templates = new TextMemo<string>(limits.trafficMemoMax);
   readonly #families = new TextMemo<string>(limits.trafficMemoMax);
   /** Facts of recent addresses, one in each slot. Begun anew every minute: network facts may be replaced. */
@@ -88,32 +89,39 @@ export class JudgedTraffic {
     this.#observers.push(observer);
   }
 
-  /** Takes a verdict, which is told within `limits.judgedWaitMs`, unless the next one of its kind is told for it. Never throws. */
-  record(judged: Judged): void {
-    const weight = this.#weightOf(judged);
-    if (weight === 0) return;
-    const waiting = this.#waiting.push({ judged, weight });
+  /** For how many computed verdicts of its kind this one is told; 0: the next one is told for it. Counts it, so ask once. */
+  weightOf(
+    projectId: number,
+    subject: VerdictSubject,
+    verdict: Verdict,
+    proved: Judged["proved"],
+    atMs: number,
+  ): number {
+    if (verdict.action !== "allow" || proved !== null || verdict.detection_ids.includes(spoofedCrawler)) return 1;
+    return this.#share.weightOf(projectId, subject, verdict.verdict, atMs);
+  }
+
+  /** Takes a verdict of this `weightOf`, not 0, which is told within `limits.judgedWaitMs`. Never throws. */
+  record(judged: Judged, weight: number): void {
+    const waiting = this.#waiting.push(judged);
+    this.#weights.push(weight);
     if (waiting === 1) setTimeout(() => this.tell(), limits.judgedWaitMs);
     else if (waiting >= limits.judgedWaitingMax) this.tell();
   }
 
   /** Tells what waits; whoever reads what an observer has counted calls it first. Never throws. */
   tell(): void {
-    const told = this.#waiting;
+    const [told, weights] = [this.#waiting, this.#weights];
     this.#waiting = [];
-    for (const { judged, weight } of told) {
+    this.#weights = [];
+    for (const [index, judged] of told.entries()) {
       try {
-        const facts = this.#factsOf(judged, weight);
+        const facts = this.#factsOf(judged, weights[index]!);
         for (const observer of this.#observers) observer.onJudged(facts);
       } catch (error) {
         this.#sources.onFailure(error);
       }
     }
-  }
-
-  #weightOf({ projectId, subject, verdict, proved, atMs }: Judged): number {
-    if (verdict.action !== "allow" || proved !== null || verdict.detection_ids.includes(spoofedCrawler)) return 1;
-    return this.#share.weightOf(projectId, subject, verdict.verdict, atMs);
   }
 
   #factsOf(judged: Judged, weight: number): JudgedFacts {

@@ -200,21 +200,25 @@ function computedRecorder(
     const nowMs = now();
     const { subject, state, request, proved, agent } = on;
     try {
-      // Field by field: a spread of objects costs V8 a microsecond.
-      judged.record({
-        projectId: project.id,
-        subject,
-        sessionToken: token,
-        state,
-        request,
-        proved,
-        agent,
-        context,
-        verdict,
-        rule,
-        isLoggedIn: state !== null && isLoggedIn(state, nowMs),
-        atMs: nowMs,
-      });
+      const weight = judged.weightOf(project.id, subject, verdict, proved, nowMs);
+      if (weight > 0) {
+        // Field by field: a spread of objects costs V8 a microsecond.
+        const told = {
+          projectId: project.id,
+          subject,
+          sessionToken: token,
+          state,
+          request,
+          proved,
+          agent,
+          context,
+          verdict,
+          rule,
+          isLoggedIn: state !== null && isLoggedIn(state, nowMs),
+          atMs: nowMs,
+        };
+        judged.record(told, weight);
+      }
       if (matcher.isAsked(project.id))
         matcher.record(project.id, subject, () => askedInput(project, context, on, nowMs));
     } catch (err) {

@@ -16,12 +16,13 @@ import { openStore } from "../../src/store/open-store.js";
 const max = limits.trafficCountedMax;
 const hourMs = 3_600_000;
 
-t.test("all are counted at first, then one of 2, of 4, of 8, and none is lost", async (t) => {
+t.test("all are counted at first, then one of 2, of 4 and so on to 32, and none is lost", async (t) => {
   const share = new CountedShare(seededRandom(1));
   const counted: number[] = [];
   const byPlace = new Array<number>(8).fill(0);
   let sum = 0;
-  for (let part = 0; part < 16; part++) {
+  const parts = 24;
+  for (let part = 0; part < parts; part++) {
     counted[part] = 0;
     for (let n = 0; n < max; n++) {
       const weight = share.weightOf(1, "session", "likely_human", 0);
@@ -31,13 +32,14 @@ t.test("all are counted at first, then one of 2, of 4, of 8, and none is lost", 
     }
   }
   t.equal(counted[0], max, "one by one");
-  for (const [part, every] of [2, 4, 4, 8, 8, 8, 8, 8].entries()) {
-    const one = max / counted[part + 1]!;
-    t.ok(Math.abs(one - every) < 0.1, `one of ${every}: ${one}`);
+  for (let part = 1; part < parts; part++) {
+    const every = 2 ** Math.min(5, 1 + Math.floor(Math.log2(part)));
+    const one = max / counted[part]!;
+    t.ok(Math.abs(one / every - 1) < 0.06, `one of ${every}: ${one}`);
   }
-  t.ok(16 * max - sum < 2 * limits.trafficEveryMax, `${16 * max - sum} of ${16 * max} wait for the next one`);
+  t.ok(parts * max - sum < 2 * limits.trafficEveryMax, `${parts * max - sum} of ${parts * max} wait for the next one`);
   for (const [place, weight] of byPlace.entries()) {
-    const share = weight / (2 * max);
+    const share = weight / ((parts / 8) * max);
     t.ok(Math.abs(share - 1) < 0.04, `of each eighth one, ${place}: ${share} of the truth`);
   }
 });
@@ -90,9 +92,9 @@ t.test(
     traffic.observe(records);
     const paths = ["/even", "/odd/a", "/even", "/odd/b", "/even", "/odd/a", "/even", "/odd/c"];
     const truth = new Map<string, number>();
-    const all = 10 * max;
+    const all = 24 * max;
     let blocked = 0;
-    let proved = 0;
+    let bots = 0;
     for (let n = 0; n < all; n++) {
       // Every second one is of the same path, every hundredth is blocked, every thousandth is a verified bot.
       const path = paths[n % 8]!;
@@ -100,7 +102,7 @@ t.test(
       const isBlocked = n % 100 === 5;
       const isProved = n % 1000 === 9;
       if (isBlocked) blocked++;
-      if (isProved) proved++;
+      if (isProved) bots++;
       for (const value of [path, ip]) truth.set(value, (truth.get(value) ?? 0) + 1);
       const judged: Judged = {
         projectId: 1,
@@ -116,7 +118,9 @@ t.test(
         isLoggedIn: false,
         atMs: nowMs,
       };
-      traffic.record(judged);
+      const { projectId, subject, verdict, proved, atMs } = judged;
+      const weight = traffic.weightOf(projectId, subject, verdict, proved, atMs);
+      if (weight > 0) traffic.record(judged, weight);
     }
     traffic.tell();
     await records.flush();
@@ -136,8 +140,8 @@ t.test(
     }
     const stopped = await counts("path", { action: "block" });
     t.match(stopped, { total: blocked, error: 0 });
-    const bots = await counts("verified_bot");
-    t.equal(bots.values.find(({ value }) => value === "Google")?.count, proved);
+    const verified = await counts("verified_bot");
+    t.equal(verified.values.find(({ value }) => value === "Google")?.count, bots);
 
     const samples: WeightedSample[] = [];
     await reader.visitSamples(1, nowMs, nowMs + hourMs, slices, (sample) => samples.push(sample) > 0);

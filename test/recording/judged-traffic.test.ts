@@ -40,7 +40,7 @@ function factsOf(changed: Partial<Judged>, sources: Partial<JudgedTrafficSources
   const seen: JudgedFacts[] = [];
   traffic.observe({ onJudged: (facts) => seen.push(facts) });
   traffic.observe({ onJudged: (facts) => t.equal(facts, seen.at(-1), "each observer gets the same") });
-  traffic.record({ ...judged, ...changed });
+  traffic.record({ ...judged, ...changed }, 1);
   traffic.tell();
   return seen[0]!;
 }
@@ -108,7 +108,7 @@ t.test("what is remembered of an address is never another one's, and looked up a
   });
   traffic.observe({ onJudged: (facts) => seen.push(facts) });
   const ask = (ip: string, host: string, atMs: number) => {
-    traffic.record({ ...judged, context: { ...judged.context, ip, host }, atMs });
+    traffic.record({ ...judged, context: { ...judged.context, ip, host }, atMs }, 1);
     traffic.tell();
     return seen.at(-1)!.values;
   };
@@ -155,7 +155,7 @@ t.test(
     });
     traffic.observe({ onJudged: ({ score }) => told.push(score) === 3 && areThree() });
     const record = (score: number, ip = "192.0.2.1") =>
-      traffic.record({ ...judged, verdict: { ...verdict, score }, context: { ...judged.context, ip } });
+      traffic.record({ ...judged, verdict: { ...verdict, score }, context: { ...judged.context, ip } }, 1);
     for (const score of [1, 2, 3]) record(score);
     record(4, "192.0.2.2");
     t.strictSame(told, [], "not on the path of the answer");

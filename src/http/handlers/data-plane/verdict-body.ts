@@ -51,40 +51,27 @@ function questionOf(
     return refuse("invalidPayload", `wait_ms must be an integer from 0 to ${limits.reportWaitMsMax}`);
   const told = known ?? toldHeaders(request["headers"]);
   const { headers, form, userAgent } = told;
-  const trimming = { ...told.trimming };
-  const text = (name: string): string | undefined => {
-    const value = request[name];
-    if (value === undefined || value === null) return undefined;
-    if (typeof value === "string") return value;
-    trimming.isIgnored = true;
-    return undefined;
-  };
-  /** Treats an unreadable value as missing. */
-  const read = <T>(name: string, decode: (sent: string) => T | undefined): T | undefined => {
-    const sent = text(name);
-    const value = sent === undefined ? undefined : decode(sent);
-    if (sent !== undefined && value === undefined) trimming.isIgnored = true;
-    return value;
-  };
-  const cut = (sent: string): string | undefined => boundedIn(trimming, sent) || undefined;
+  const trimming: Trimming = { ...told.trimming };
   const context: RequestContext = {};
-  const target = text("target") ?? text("path");
-  const path = read("path", rulePath);
+  const target = textOf(request, "target", trimming) ?? textOf(request, "path", trimming);
+  const path = read(request, "path", rulePath, trimming);
   if (path !== undefined) context.path = path;
-  const method = read("method", goodMethod);
+  const method = read(request, "method", goodMethod, trimming);
   if (method !== undefined) context.method = method;
-  const authority = read("host", cut) ?? told.host ?? told.authority;
+  const authority = read(request, "host", cut, trimming) ?? told.host ?? told.authority;
   const host = authority === undefined ? undefined : goodHost(authority);
   if (host !== undefined) context.host = host;
-  const ip = read("ip", (sent) => canonicalIp(boundedValue(sent)));
+  const address = read(request, "ip", boundedValue, trimming);
+  const ip = address === undefined ? undefined : canonicalIp(address);
   if (ip !== undefined) context.ip = ip;
+  else if (address !== undefined) trimming.isIgnored = true;
   if (userAgent !== undefined) context.userAgent = userAgent;
   const judged: JudgedRequest = {
     context,
     headers,
     isAsReceived: form === "list",
-    httpVersion: read("http_version", httpVersionOf),
-    ja4: read("ja4", cut),
+    httpVersion: read(request, "http_version", httpVersionOf, trimming),
+    ja4: read(request, "ja4", cut, trimming),
     memo: told.memo,
   };
   if (typeof token !== "string" && token !== undefined && token !== null) trimming.isIgnored = true;
@@ -93,6 +80,30 @@ function questionOf(
   const wantsToken = issue === true && isNavigation((name) => firstOf(headers, name));
   return { sessionToken, request: judged, hasHeaders: form !== null, target, authority, wantsToken, trimming, waitMs };
 }
+
+/** A text among the members of a request; notes a value of another type. */
+function textOf(request: JsonObject, name: string, trimming: Trimming): string | undefined {
+  const value = request[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string") return value;
+  trimming.isIgnored = true;
+  return undefined;
+}
+
+/** Treats an unreadable value as missing. Functions of this module, because a call's own would be made for every request. */
+function read<T>(
+  request: JsonObject,
+  name: string,
+  decode: (sent: string, trimming: Trimming) => T | undefined,
+  trimming: Trimming,
+): T | undefined {
+  const sent = textOf(request, name, trimming);
+  const value = sent === undefined ? undefined : decode(sent, trimming);
+  if (sent !== undefined && value === undefined) trimming.isIgnored = true;
+  return value;
+}
+
+const cut = (sent: string, trimming: Trimming): string | undefined => boundedIn(trimming, sent) || undefined;
 
 function isWait(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= limits.reportWaitMsMax;
