@@ -110,7 +110,7 @@ function Panel(properties: {
   const task = useTask();
   // Only while what it was opened for is shown.
   const opened = all?.of === group ? all.group : null;
-  const { values, further, without } = opened ?? group;
+  const { values, further, without, error } = opened ?? group;
   const first = opened === null ? values.slice(0, closedMax) : values;
   const hidden = values.length - first.length;
   const hasMore = opened === null && (hidden > 0 || further !== 0);
@@ -128,7 +128,7 @@ function Panel(properties: {
             of={each}
             name={nameOf(each.value)}
             share={each.count / shown.matched}
-            isEstimate={shown.isEstimate}
+            isEstimate={shown.isEstimate || error !== undefined}
             onToggle={onToggle}
           />
         ))}
@@ -140,6 +140,11 @@ function Panel(properties: {
         </button>
       )}
       <Fault of={task.fault} />
+      {error !== undefined && (
+        <p class="dim">
+          ≈: at most {shareText(error)} of all {noun}s off.
+        </p>
+      )}
       {((opened !== null && further !== 0) || without > 0) && (
         <p class="dim">
           {opened !== null &&
@@ -150,6 +155,11 @@ function Panel(properties: {
       )}
     </Card>
   );
+}
+
+/** Rounded up, as a bound has to be. */
+function shareText(share: number): string {
+  return `${(Math.ceil(share * 1000) / 10).toFixed(1)} %`;
 }
 
 function Value(properties: {

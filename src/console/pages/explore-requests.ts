@@ -155,7 +155,8 @@ export function groupOfCounters(by: TrafficDimension, { data, meta }: TrafficAns
     verdicts,
     condition: conditionOf(by, value),
   }));
-  return { by, values, further: meta.other > meta.without && by !== "detection" ? null : 0, without: meta.without };
+  const further = meta.other > meta.without && by !== "detection" ? null : 0;
+  return { by, values, further, without: meta.without, ...(meta.error > 0 && { error: meta.error }) };
 }
 
 /** What selects the requests of a counted value. */

@@ -23,6 +23,8 @@ export interface ShownGroup {
   /** How many values there are beside these; null: some, but not how many. */
   readonly further: number | null;
   readonly without: number;
+  /** By how much a count may be wrong, as a share of all that matched; absent: they are as exact as the answer. */
+  readonly error?: number;
 }
 
 /** An answer as it is shown. */
