@@ -4,7 +4,7 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Action, Band } from "../contract/verdicts/verdict.js";
 import { messageOf } from "./api.js";
 import type { Log } from "./log.js";
-import type { Resource } from "./resource.js";
+import { type Resource, useTask } from "./resource.js";
 import { actionWords, bandWords, clockTime, sentence, shortTime, time } from "./words.js";
 
 interface WithChildren {
@@ -271,27 +271,48 @@ export function RowButton(
   );
 }
 
-/** A modal dialog: focus stays inside and returns where it was. `keeps`: Escape does not close it. */
+/**
+ * A modal dialog: focus stays inside and returns where it was, or to the title if what had it is gone. Escape and a press outside close it, unless
+ * it `keeps`.
+ */
 export function Dialog(
   properties: WithChildren & { readonly title: string; readonly keeps?: boolean; readonly onClose: () => void },
 ) {
   const { title, keeps, onClose, children } = properties;
   const dialog = useRef<HTMLDialogElement>(null);
+  const isPressedOutside = useRef(false);
   const id = useId();
   useEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
-    return () => {
-      if (before instanceof HTMLElement) before.focus();
-    };
+    return () =>
+      // After all that goes together with the dialog, and unless the page has given the focus to something else.
+      queueMicrotask(() => {
+        if (document.activeElement !== document.body) return;
+        if (before instanceof HTMLElement) before.focus();
+        if (document.activeElement !== before) focusTitle();
+      });
   }, []);
+  // Around the dialog is the dialog, too. Who selects its text and ends outside does not mean to close it.
+  const isOutside = ({ target, clientX: x, clientY: y }: MouseEvent): boolean => {
+    if (target !== dialog.current) return false;
+    const { left, right, top, bottom } = dialog.current!.getBoundingClientRect();
+    return x < left || x > right || y < top || y > bottom;
+  };
   return (
     <dialog
       ref={dialog}
       aria-labelledby={id}
-      onClose={onClose}
+      // Browsers close it after the second Escape, whatever was said to the first.
+      onClose={() => (keeps === true ? dialog.current?.showModal() : onClose())}
       onCancel={(event) => {
         if (keeps === true) event.preventDefault();
+      }}
+      onMouseDown={(event) => {
+        isPressedOutside.current = isOutside(event);
+      }}
+      onMouseUp={(event) => {
+        if (isPressedOutside.current && isOutside(event) && keeps !== true) onClose();
       }}
     >
       <h2 id={id}>{title}</h2>
@@ -300,28 +321,43 @@ export function Dialog(
   );
 }
 
-/** Asks before something is done; `isHarmless`: it can be taken back. */
+/**
+ * Asks before something is done, and does it: one press of `yes` runs `act`, and the dialog closes when that is done. If it fails, the dialog stays and
+ * says why. While it runs nothing closes it, since nobody knows yet what comes of it.
+ */
 export function Confirmation(
   properties: WithChildren & {
     readonly title: string;
     readonly yes: string;
+    /** It can be taken back. */
     readonly isHarmless?: boolean;
-    readonly isBusy: boolean;
-    readonly fault: string | null;
-    readonly onYes: () => void;
-    readonly onNo: () => void;
+    /** What it would do is not known yet: nothing can be agreed to. */
+    readonly isWaiting?: boolean;
+    readonly act: () => Promise<unknown>;
+    readonly onClose: () => void;
   },
 ) {
-  const { title, yes, isHarmless = false, isBusy, fault, onYes, onNo, children } = properties;
+  const { title, yes, isHarmless = false, isWaiting = false, act, onClose, children } = properties;
+  const task = useTask();
+  const run = () =>
+    void task.run(async () => {
+      await act();
+      onClose();
+    });
   return (
-    <Dialog title={title} onClose={onNo}>
+    <Dialog title={title} keeps={task.isRunning} onClose={onClose}>
       {children}
-      <Fault of={fault} />
+      <Fault of={task.fault} />
       <p class="buttons">
-        <button type="button" onClick={onNo}>
+        <button type="button" aria-disabled={task.isRunning} onClick={() => task.isRunning || onClose()}>
           Cancel
         </button>
-        <button type="button" class={isHarmless ? "primary" : "danger"} aria-disabled={isBusy} onClick={onYes}>
+        <button
+          type="button"
+          class={isHarmless ? "primary" : "danger"}
+          aria-disabled={task.isRunning || isWaiting}
+          onClick={() => isWaiting || run()}
+        >
           {yes}
         </button>
       </p>

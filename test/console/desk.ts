@@ -181,7 +181,7 @@ export async function fitsTablets(t: Test, desk: Desk, name: string): Promise<vo
 }
 
 /** Runs in the page. */
-function focusedName(): string {
+export function focusedName(): string {
   // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
   const focused = (globalThis as any).document.activeElement;
   const label = focused?.labels?.[0]?.querySelector("span")?.textContent ?? focused?.labels?.[0]?.textContent;

@@ -55,16 +55,10 @@ function AlertList(
   const [removing, setRemoving] = useState<AlertAnswer | null>(null);
   const task = useTask();
   const { mayWrite } = useAccess();
-  const change = (work: () => Promise<unknown>) =>
-    task.run(async () => {
-      await work();
-      await reload();
-    });
-  const remove = (id: number) =>
-    change(async () => {
-      await api.removeAlert(project, id);
-      setRemoving(null);
-    });
+  const change = async (work: Promise<unknown>) => {
+    await work;
+    await reload();
+  };
   const nameOf = (id: number) => {
     const channel = channels.value?.find((each) => each.id === id);
     return channel === undefined ? `channel ${id}` : channelName(channel);
@@ -94,7 +88,9 @@ function AlertList(
             aria-label={`${row.name} is active`}
             aria-checked={row.is_active}
             checked={row.is_active}
-            onChange={() => void change(() => api.changeAlert(project, row.id, { is_active: !row.is_active }))}
+            onChange={() =>
+              void task.run(() => change(api.changeAlert(project, row.id, { is_active: !row.is_active })))
+            }
           />
           Active
         </label>
@@ -114,15 +110,13 @@ function AlertList(
         rowKey={({ id }) => id}
         empty="No alert: nobody is told when something happens."
       />
-      {removing === null && <Fault of={task.fault} />}
+      <Fault of={task.fault} />
       {removing !== null && (
         <Confirmation
           title="Delete this alert?"
           yes="Delete"
-          isBusy={task.isRunning}
-          fault={task.fault}
-          onYes={() => void remove(removing.id)}
-          onNo={() => setRemoving(null)}
+          act={() => change(api.removeAlert(project, removing.id))}
+          onClose={() => setRemoving(null)}
         >
           <p>
             <b class="wrap">{removing.name}</b> tells nobody any more.

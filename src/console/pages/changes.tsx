@@ -6,7 +6,6 @@ import { useAccess } from "../access.js";
 import type { Api } from "../api.js";
 import { useLog } from "../log.js";
 import { Confirmation, FreshnessLine, LogTable, PageTitle, RowButton, Time } from "../parts.js";
-import { useTask } from "../resource.js";
 import { plural } from "../words.js";
 
 const words: Readonly<Record<AuditAction, string>> = {
@@ -52,7 +51,6 @@ export function ChangesPage({ api }: { readonly api: Api }) {
   const log = useLog((cursor) => api.changes(cursor), rowKey, [api]);
   const [reverting, setReverting] = useState<AuditRow | null>(null);
   const [said, setSaid] = useState("");
-  const task = useTask();
   const { mayWrite } = useAccess();
   const revertOf = (row: AuditRow) =>
     reversalOf(row) === null ? null : (
@@ -60,13 +58,11 @@ export function ChangesPage({ api }: { readonly api: Api }) {
         Revert
       </RowButton>
     );
-  const revert = (row: AuditRow) =>
-    task.run(async () => {
-      await reversalOf(row)?.(api);
-      setReverting(null);
-      await log.latest.reload();
-      setSaid(`Reverted: ${row.subject} is as it was before.`);
-    });
+  const revert = async (row: AuditRow) => {
+    await reversalOf(row)?.(api);
+    await log.latest.reload();
+    setSaid(`Reverted: ${row.subject} is as it was before.`);
+  };
   return (
     <>
       <PageTitle title="Changes">
@@ -82,10 +78,8 @@ export function ChangesPage({ api }: { readonly api: Api }) {
         <Confirmation
           title="Revert this change?"
           yes="Revert"
-          isBusy={task.isRunning}
-          fault={task.fault}
-          onYes={() => void revert(reverting)}
-          onNo={() => setReverting(null)}
+          act={() => revert(reverting)}
+          onClose={() => setReverting(null)}
         >
           <p>
             <b class="wrap">{reverting.subject}</b> gets back what it had before this change, at once; later changes of

@@ -33,12 +33,10 @@ export function ChannelsCard({
   const [said, setSaid] = useState("");
   const task = useTask();
   const { mayWrite } = useAccess();
-  const remove = (channel: ChannelAnswer) =>
-    task.run(async () => {
-      await api.removeChannel(project, channel.id);
-      setRemoving(null);
-      await channels.reload();
-    });
+  const remove = async (channel: ChannelAnswer) => {
+    await api.removeChannel(project, channel.id);
+    await channels.reload();
+  };
   const test = (channel: ChannelAnswer) =>
     task.run(async () => {
       setSaid("");
@@ -76,7 +74,7 @@ export function ChannelsCard({
       <p class="said" role="status">
         {said}
       </p>
-      {removing === null && <Fault of={task.fault} />}
+      <Fault of={task.fault} />
       <Loaded from={channels}>
         {(list) => (
           <Table
@@ -113,10 +111,8 @@ export function ChannelsCard({
         <Confirmation
           title="Remove this channel?"
           yes="Remove"
-          isBusy={task.isRunning}
-          fault={task.fault}
-          onYes={() => void remove(removing)}
-          onNo={() => setRemoving(null)}
+          act={() => remove(removing)}
+          onClose={() => setRemoving(null)}
         >
           <p>
             Nothing is sent to <b class="wrap">{channelName(removing)}</b> any more, also nothing that still waits.

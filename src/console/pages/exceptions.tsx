@@ -10,8 +10,8 @@ import { useAccess } from "../access.js";
 import { ChoiceField } from "../fields.js";
 import { hashOf } from "../location.js";
 import type { ProjectPageProperties } from "../page-properties.js";
-import { Card, Confirmation, Fault, FreshnessLine, Loaded, PageTitle, RowButton, Table, Time } from "../parts.js";
-import { useResource, useTask } from "../resource.js";
+import { Card, Confirmation, FreshnessLine, Loaded, PageTitle, RowButton, Table, Time } from "../parts.js";
+import { useResource } from "../resource.js";
 import { plural } from "../words.js";
 import { isForVeryMany, LetThroughDialog, subjectParts } from "./let-through.js";
 
@@ -29,15 +29,12 @@ export function ExceptionsPage({ api, project }: ProjectPageProperties) {
   const [ending, setEnding] = useState<ExceptionRow | null>(null);
   const [subject, setSubject] = useState<ExceptionSubject | null>(null);
   const [said, setSaid] = useState("");
-  const task = useTask();
   const { mayWrite } = useAccess();
-  const end = (row: ExceptionRow) =>
-    task.run(async () => {
-      await api.endException(project, row.id);
-      setEnding(null);
-      await list.reload();
-      setSaid(`${subjectParts(row.subject)[1]} is let through no longer.`);
-    });
+  const end = async (row: ExceptionRow) => {
+    await api.endException(project, row.id);
+    await list.reload();
+    setSaid(`${subjectParts(row.subject)[1]} is let through no longer.`);
+  };
   const columns = [
     {
       name: "Whom",
@@ -107,10 +104,8 @@ export function ExceptionsPage({ api, project }: ProjectPageProperties) {
         <Confirmation
           title="Let them through no longer?"
           yes="End now"
-          isBusy={task.isRunning}
-          fault={task.fault}
-          onYes={() => void end(ending)}
-          onNo={() => setEnding(null)}
+          act={() => end(ending)}
+          onClose={() => setEnding(null)}
         >
           <p>
             From the next request on, the rules decide again about <b class="wrap">{subjectParts(ending.subject)[1]}</b>
@@ -118,7 +113,6 @@ export function ExceptionsPage({ api, project }: ProjectPageProperties) {
           </p>
         </Confirmation>
       )}
-      <Fault of={ending === null ? task.fault : null} />
     </>
   );
 }

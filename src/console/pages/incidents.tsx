@@ -8,7 +8,7 @@ import { ChoiceField } from "../fields.js";
 import { hashOf } from "../location.js";
 import type { ProjectPageProperties } from "../page-properties.js";
 import { Card, Confirmation, FreshnessLine, Loaded, Table, Time } from "../parts.js";
-import { useResource, useTask } from "../resource.js";
+import { useResource } from "../resource.js";
 import { readablePath } from "../shown-text.js";
 import { actionOrder, actionWords, bandOrder, bandWords, count, plural } from "../words.js";
 import { isForVeryMany, subjectParts } from "./let-through.js";
@@ -245,23 +245,12 @@ function MuteDialog(
 ) {
   const { api, project, incident, onMuted, onClose } = properties;
   const [hours, setHours] = useState(8);
-  const task = useTask();
-  const mute = () =>
-    task.run(async () => {
-      await api.muteIncident(project, incident.id, hours);
-      await onMuted();
-      onClose();
-    });
+  const mute = async () => {
+    await api.muteIncident(project, incident.id, hours);
+    await onMuted();
+  };
   return (
-    <Confirmation
-      title="Mute this incident"
-      yes="Mute"
-      isHarmless
-      isBusy={task.isRunning}
-      fault={task.fault}
-      onYes={() => void mute()}
-      onNo={onClose}
-    >
+    <Confirmation title="Mute this incident" yes="Mute" isHarmless act={mute} onClose={onClose}>
       <p>
         Until then neither it nor another <b class="wrap">{phraseOf(incident.what)}</b> alerts or is shown here. It is
         still recorded.

@@ -27,29 +27,26 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
       onEnabled();
       await scoring.reload();
     });
-  const rotate = (type: Kind, overlapHours: number) =>
-    task.run(async () => {
-      const { key, old_key_ends_at } = await api.rotate(project, type, overlapHours);
-      setAsked(null);
-      if (type === "private") setSecret(key);
-      const end = old_key_ends_at === undefined ? "is refused from now on" : `works until ${time(old_key_ends_at)}`;
-      setSaid(`The ${type} key was rotated. The old key ${end}.`);
-      await scoring.reload();
-    });
-  const endOldKeys = (type: Kind) =>
-    task.run(async () => {
-      const { ended } = await api.endOldKeys(project, type);
-      setEnding(null);
-      setSaid(`${plural(ended, `old ${type} key`)} ended: refused from now on.`);
-      await scoring.reload();
-    });
+  const rotate = async (type: Kind, overlapHours: number) => {
+    const { key, old_key_ends_at } = await api.rotate(project, type, overlapHours);
+    const end = old_key_ends_at === undefined ? "is refused from now on" : `works until ${time(old_key_ends_at)}`;
+    setSaid(`The ${type} key was rotated. The old key ${end}.`);
+    void scoring.reload();
+    // In the place of the question, at once: nothing may come between the only copy and its owner.
+    if (type === "private") setSecret(key);
+  };
+  const endOldKeys = async (type: Kind) => {
+    const { ended } = await api.endOldKeys(project, type);
+    await scoring.reload();
+    setSaid(`${plural(ended, `old ${type} key`)} ended: refused from now on.`);
+  };
   return (
     <>
       <PageTitle title="Keys" />
       <p class="said" role="status">
         {said}
       </p>
-      {asked === null && ending === null && <Fault of={task.fault} />}
+      <Fault of={task.fault} />
       <Loaded from={scoring}>
         {({ site_key, old_keys = [] }) =>
           site_key === null ? (
@@ -103,20 +100,16 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
         <Rotation
           type={asked}
           running={(scoring.value?.old_keys ?? []).filter(({ type }) => type === asked)}
-          isBusy={task.isRunning}
-          fault={task.fault}
-          onYes={(overlapHours) => void rotate(asked, overlapHours)}
-          onNo={() => setAsked(null)}
+          act={(overlapHours) => rotate(asked, overlapHours)}
+          onClose={() => setAsked(null)}
         />
       )}
       {ending !== null && (
         <Confirmation
           title={`End old ${ending} keys now?`}
           yes="End now"
-          isBusy={task.isRunning}
-          fault={task.fault}
-          onYes={() => void endOldKeys(ending)}
-          onNo={() => setEnding(null)}
+          act={() => endOldKeys(ending)}
+          onClose={() => setEnding(null)}
         >
           <p>{usersOf(ending)} at once. This can’t be undone. The current key stays.</p>
           <RunningKeys of={(scoring.value?.old_keys ?? []).filter(({ type }) => type === ending)} />
@@ -144,23 +137,14 @@ function Rotation(properties: {
   readonly type: Kind;
   /** Rotated keys of this type that still work. */
   readonly running: readonly OldKeyRow[];
-  readonly isBusy: boolean;
-  readonly fault: string | null;
-  readonly onYes: (overlapHours: number) => void;
-  readonly onNo: () => void;
+  readonly act: (overlapHours: number) => Promise<unknown>;
+  readonly onClose: () => void;
 }) {
-  const { type, running, isBusy, fault, onYes, onNo } = properties;
+  const { type, running, act, onClose } = properties;
   const [hours, setHours] = useState(0);
   const users = usersOf(type);
   return (
-    <Confirmation
-      title={`Rotate the ${type} key?`}
-      yes="Rotate"
-      isBusy={isBusy}
-      fault={fault}
-      onYes={() => onYes(hours)}
-      onNo={onNo}
-    >
+    <Confirmation title={`Rotate the ${type} key?`} yes="Rotate" act={() => act(hours)} onClose={onClose}>
       <ChoiceField label="The old key" value={hours} options={overlaps} onChange={setHours} />
       <p>
         {hours === 0

@@ -98,7 +98,7 @@ export function LetThroughDialog(
     });
   };
   return (
-    <Dialog title="Let this visitor through" onClose={onClose}>
+    <Dialog title="Let this visitor through" keeps={task.isRunning} onClose={onClose}>
       {made !== null ? (
         <>
           <p role="status">
@@ -154,7 +154,7 @@ export function LetThroughDialog(
           </label>
           <Fault of={task.fault} />
           <p class="buttons">
-            <button type="button" onClick={onClose}>
+            <button type="button" aria-disabled={task.isRunning} onClick={() => task.isRunning || onClose()}>
               Cancel
             </button>
             <button type="submit" class="primary" aria-disabled={task.isRunning}>

@@ -39,17 +39,14 @@ export function MembersPage({ api }: { readonly api: Api }) {
   const [removing, setRemoving] = useState<MemberRow | null>(null);
   const [said, setSaid] = useState("");
   const task = useTask();
-  const run = (work: () => Promise<unknown>, done: string) =>
-    task.run(async () => {
-      await work();
-      await members.reload();
-      setSaid(done);
-    });
+  const changed = async (work: () => Promise<unknown>, done: string) => {
+    await work();
+    await members.reload();
+    setSaid(done);
+  };
+  const run = (...how: Parameters<typeof changed>) => task.run(() => changed(...how));
   const remove = ({ user }: MemberRow) =>
-    run(async () => {
-      await api.removeMember(user.id);
-      setRemoving(null);
-    }, `${user.name} is no member any more.`);
+    changed(() => api.removeMember(user.id), `${user.name} is no member any more.`);
   const own = members.value?.data.find(({ current }) => current)?.role;
   const { mayWrite } = useAccess();
   const mayChange = mayWrite && (own === "owner" || own === "admin");
@@ -66,7 +63,7 @@ export function MembersPage({ api }: { readonly api: Api }) {
       <p class="said" role="status">
         {said}
       </p>
-      {removing === null && <Fault of={task.fault} />}
+      <Fault of={task.fault} />
       <Loaded from={members}>
         {({ data }) => (
           <Table
@@ -128,10 +125,8 @@ export function MembersPage({ api }: { readonly api: Api }) {
         <Confirmation
           title={`Remove ${removing.user.name}?`}
           yes="Remove"
-          isBusy={task.isRunning}
-          fault={task.fault}
-          onYes={() => void remove(removing)}
-          onNo={() => setRemoving(null)}
+          act={() => remove(removing)}
+          onClose={() => setRemoving(null)}
         >
           <p>
             Tokens of this person are refused for this account from the next request on; they work again if the person

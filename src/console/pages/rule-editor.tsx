@@ -100,28 +100,27 @@ function Editor(properties: EditorProperties) {
   const submit = (event: Event) => {
     event.preventDefault();
     if (starts && asksBeforeStart(draft.action, others)) setAsking(true);
-    else save();
+    else void task.run(save);
   };
-  const save = () =>
-    void task.run(async () => {
-      const { name, expression, action, isActive } = draft;
-      const { sort_order, others: moved } = placed(others, place);
-      const expires_at = untilTime(until);
-      const hasEnd = expires_at !== null || rule?.expires_at !== undefined;
-      const body = {
-        name,
-        expression,
-        action,
-        is_active: isActive,
-        ...(sort_order !== undefined && { sort_order }),
-        ...(hasEnd && { expires_at }),
-      };
-      for (const { id, sort_order: order } of moved) await api.changeRule(project, id, { sort_order: order });
-      if (rule !== null) await api.changeRule(project, rule.id, body);
-      else await api.createRule(project, body);
-      forgetDraft(project, item);
-      location.hash = hashOf("rules");
-    });
+  const save = async () => {
+    const { name, expression, action, isActive } = draft;
+    const { sort_order, others: moved } = placed(others, place);
+    const expires_at = untilTime(until);
+    const hasEnd = expires_at !== null || rule?.expires_at !== undefined;
+    const body = {
+      name,
+      expression,
+      action,
+      is_active: isActive,
+      ...(sort_order !== undefined && { sort_order }),
+      ...(hasEnd && { expires_at }),
+    };
+    for (const { id, sort_order: order } of moved) await api.changeRule(project, id, { sort_order: order });
+    if (rule !== null) await api.changeRule(project, rule.id, body);
+    else await api.createRule(project, body);
+    forgetDraft(project, item);
+    location.hash = hashOf("rules");
+  };
   return (
     <div class="editor">
       <div>
@@ -180,7 +179,7 @@ function Editor(properties: EditorProperties) {
             </label>
             <UntilField legend="Expires" hasNever value={until} onChange={(value) => change({ until: value })} />
           </fieldset>
-          {!isAsking && <Fault of={task.fault} />}
+          <Fault of={task.fault} />
           <p class="buttons">
             <a class="button" href={hashOf("rules")} onClick={() => forgetDraft(project, item)}>
               Cancel
@@ -200,10 +199,8 @@ function Editor(properties: EditorProperties) {
             rule={{ ...draft, sortOrder, id: rule?.id }}
             names={names}
             yes="Save and activate it"
-            isBusy={task.isRunning}
-            fault={task.fault}
-            onYes={save}
-            onNo={() => setAsking(false)}
+            act={save}
+            onClose={() => setAsking(false)}
           />
         )}
       </div>

@@ -4,11 +4,10 @@ import type { Action } from "../../contract/verdicts/verdict.js";
 import { useDraftBacktest } from "../draft-backtest.js";
 import { hashOf } from "../location.js";
 import type { ProjectPageProperties } from "../page-properties.js";
-import { Fault } from "../parts.js";
+import { Confirmation, Fault } from "../parts.js";
 import { useResource } from "../resource.js";
 import { actionWords } from "../words.js";
 import { Backtest } from "./backtest.js";
-import { ConsequenceDialog } from "./consequence-dialog.js";
 
 /** A rule that is about to be switched on. */
 interface StartingRule {
@@ -33,31 +32,27 @@ export function StartDialog(
   properties: ProjectPageProperties & {
     readonly rule: StartingRule;
     readonly yes: string;
-    readonly isBusy: boolean;
-    readonly fault: string | null;
-    readonly onYes: () => void;
-    readonly onNo: () => void;
+    readonly act: () => Promise<unknown>;
+    readonly onClose: () => void;
     /** Names of the rules by their ids. */
     readonly names: ReadonlyMap<number, string>;
   },
 ) {
-  const { api, project, names, rule, yes, isBusy, fault, onYes, onNo } = properties;
+  const { api, project, names, rule, yes, act, onClose } = properties;
   const { name, expression, action } = rule;
   const backtest = useDraftBacktest(api, project, expression, action, rule.sortOrder, rule.id);
   const isWaiting = backtest.state === "waiting" || backtest.state === "empty";
   return (
-    <ConsequenceDialog
+    <Confirmation
       title={
         action === "block"
           ? "Activate a rule that blocks?"
           : `The first rule with the action ${actionWords[action].toLowerCase()}`
       }
       yes={yes}
-      isBusy={isBusy}
       isWaiting={isWaiting}
-      fault={fault}
-      onYes={onYes}
-      onNo={onNo}
+      act={act}
+      onClose={onClose}
     >
       {action === "block" && (
         <p>
@@ -73,7 +68,7 @@ export function StartDialog(
         </p>
       )}
       <Backtest backtest={backtest} expression={expression} action={action} names={names} isBrief />
-    </ConsequenceDialog>
+    </Confirmation>
   );
 }
 

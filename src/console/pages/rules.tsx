@@ -107,21 +107,16 @@ function RuleList({ api, project, rules, challenges, hits, minutes, reload }: Ru
       setSaid(`${wanted[index]!.name} is now ${index + 1} of ${wanted.length}`);
     }),
   );
-  const toggle = (rule: ListedRuleAnswer) =>
-    task.run(async () => {
-      await api.changeRule(project, rule.id, { is_active: !rule.is_active });
-      // Another rule may be asked about by now.
-      setStarting((asked) => (asked?.id === rule.id ? null : asked));
-      await reload();
-      setSaid(`${rule.name} is ${rule.is_active ? "inactive" : "active"}`);
-    });
-  const remove = (rule: ListedRuleAnswer) =>
-    task.run(async () => {
-      await api.removeRule(project, rule.id);
-      setDeleting(null);
-      await reload();
-      setSaid(`${rule.name} is deleted`);
-    });
+  const toggle = async (rule: ListedRuleAnswer) => {
+    await api.changeRule(project, rule.id, { is_active: !rule.is_active });
+    await reload();
+    setSaid(`${rule.name} is ${rule.is_active ? "inactive" : "active"}`);
+  };
+  const remove = async (rule: ListedRuleAnswer) => {
+    await api.removeRule(project, rule.id);
+    await reload();
+    setSaid(`${rule.name} is deleted`);
+  };
   const found = order.shown
     .map((rule, index) => [rule, index] as const)
     .filter(([rule]) => !isNarrowed || isFound(rule));
@@ -130,7 +125,7 @@ function RuleList({ api, project, rules, challenges, hits, minutes, reload }: Ru
       <p class="said" role="status">
         {said}
       </p>
-      {deleting === null && starting === null && <Fault of={task.fault} />}
+      <Fault of={task.fault} />
       {rules.length === 0 && <p class="dim empty">No rules: every action is allow.</p>}
       {rules.length > 5 && (
         <div class="tools">
@@ -202,7 +197,9 @@ function RuleList({ api, project, rules, challenges, hits, minutes, reload }: Ru
                     checked={rule.is_active}
                     aria-label={`${rule.name} is active`}
                     onChange={(event) => {
-                      if (rule.is_active || !asksBeforeStart(rule.action, rules)) return void toggle(rule);
+                      if (rule.is_active || !asksBeforeStart(rule.action, rules)) {
+                        return void task.run(() => toggle(rule));
+                      }
                       event.currentTarget.checked = false;
                       setStarting(rule);
                     }}
@@ -245,20 +242,16 @@ function RuleList({ api, project, rules, challenges, hits, minutes, reload }: Ru
           rule={{ ...starting, expression: starting.expression_source, sortOrder: starting.sort_order }}
           names={ruleNames(rules)}
           yes="Activate it"
-          isBusy={task.isRunning}
-          fault={task.fault}
-          onYes={() => void toggle(starting)}
-          onNo={() => setStarting(null)}
+          act={() => toggle(starting)}
+          onClose={() => setStarting(null)}
         />
       )}
       {deleting !== null && (
         <Confirmation
           title="Delete this rule?"
           yes="Delete"
-          isBusy={task.isRunning}
-          fault={task.fault}
-          onYes={() => void remove(deleting)}
-          onNo={() => setDeleting(null)}
+          act={() => remove(deleting)}
+          onClose={() => setDeleting(null)}
         >
           <p>
             <b class="wrap">{deleting.name}</b> stops applying at once. This can’t be undone.

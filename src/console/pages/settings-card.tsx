@@ -7,10 +7,8 @@ import { useResource, useTask } from "../resource.js";
 
 /** For a dialog that asks before saving. */
 interface Asking {
-  readonly isBusy: boolean;
-  readonly fault: string | null;
-  readonly onYes: () => void;
-  readonly onNo: () => void;
+  readonly act: () => Promise<unknown>;
+  readonly onClose: () => void;
 }
 
 interface SettingsCardProperties<Settings> {
@@ -64,24 +62,22 @@ function Form<Settings extends object>(
       ([name, value]) => JSON.stringify(Reflect.get(stored, name)) !== JSON.stringify(value),
     ),
   ) as Partial<Settings>;
-  const store = () =>
-    void task.run(async () => {
-      await save(draft);
-      await reload();
-      setAsking(false);
-      setSaid(saved(draft));
-    });
+  const store = async () => {
+    await save(draft);
+    await reload();
+    setSaid(saved(draft));
+  };
   const submit = (event: Event) => {
     event.preventDefault();
     if (ask !== undefined && Object.keys(changed).length > 0) setAsking(true);
-    else store();
+    else void task.run(store);
   };
   return (
     <form class="settings" onSubmit={submit}>
       <fieldset class="bare" disabled={!mayWrite}>
         {children(draft, change)}
       </fieldset>
-      {!isAsking && <Fault of={task.fault} />}
+      <Fault of={task.fault} />
       {mayWrite && (
         <p class="buttons">
           <span class="said" role="status">
@@ -92,8 +88,7 @@ function Form<Settings extends object>(
           </button>
         </p>
       )}
-      {isAsking &&
-        ask?.(changed, { isBusy: task.isRunning, fault: task.fault, onYes: store, onNo: () => setAsking(false) })}
+      {isAsking && ask?.(changed, { act: store, onClose: () => setAsking(false) })}
     </form>
   );
 }

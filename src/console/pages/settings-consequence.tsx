@@ -5,9 +5,8 @@ import type { SettingsTestAnswer } from "../../contract/configuration/backtest-a
 import type { SettingsBody } from "../../contract/configuration/control.js";
 import { type ExpressionFault, useAsked } from "../draft-backtest.js";
 import type { ProjectPageProperties } from "../page-properties.js";
-import { Fault } from "../parts.js";
+import { Confirmation, Fault } from "../parts.js";
 import { plural } from "../words.js";
-import { ConsequenceDialog } from "./consequence-dialog.js";
 import { Effect } from "./effect.js";
 import { noNames } from "./rule-link.js";
 
@@ -22,10 +21,8 @@ const changeNames: Readonly<Record<string, string>> = {
 export function SettingsConsequence(
   properties: ProjectPageProperties & {
     readonly change: SettingsBody;
-    readonly isBusy: boolean;
-    readonly fault: string | null;
-    readonly onYes: () => void;
-    readonly onNo: () => void;
+    readonly act: () => Promise<unknown>;
+    readonly onClose: () => void;
   },
 ) {
   const { api, project, change, ...dialog } = properties;
@@ -37,7 +34,7 @@ export function SettingsConsequence(
   );
   const names = Object.keys(change).map((name) => changeNames[name] ?? name);
   return (
-    <ConsequenceDialog {...dialog} title="Change these settings?" yes="Save settings" isWaiting={found === null}>
+    <Confirmation {...dialog} title="Change these settings?" yes="Save settings" isWaiting={found === null}>
       <p>
         Changed: {names.join(", ")}. From the next verdict on, everybody is judged by the new settings. What that would
         have done in the last 24 hours:
@@ -54,6 +51,6 @@ export function SettingsConsequence(
           <Effect of={found.effect} requests={found.requests.effect} names={noNames} />
         </>
       )}
-    </ConsequenceDialog>
+    </Confirmation>
   );
 }

@@ -39,14 +39,12 @@ export function TokensPage({ api, onRevokedSelf }: TokensPageProperties) {
       await tokens.reload();
       setSaid(`Token ${made.id} was created.`);
     });
-  const revoke = ({ id, current }: TokenRow) =>
-    task.run(async () => {
-      await api.revokeToken(id);
-      if (current) return onRevokedSelf();
-      setRevoking(null);
-      await tokens.reload();
-      setSaid(`Token ${id} is revoked.`);
-    });
+  const revoke = async ({ id, current }: TokenRow) => {
+    await api.revokeToken(id);
+    if (current) return onRevokedSelf();
+    await tokens.reload();
+    setSaid(`Token ${id} is revoked.`);
+  };
   const columns = [
     {
       name: "Token",
@@ -83,7 +81,7 @@ export function TokensPage({ api, onRevokedSelf }: TokensPageProperties) {
       <p class="said" role="status">
         {said}
       </p>
-      {revoking === null && <Fault of={task.fault} />}
+      <Fault of={task.fault} />
       <Loaded from={tokens}>
         {({ data }) => (
           <Table
@@ -100,10 +98,8 @@ export function TokensPage({ api, onRevokedSelf }: TokensPageProperties) {
         <Confirmation
           title={`Revoke token ${revoking.id}?`}
           yes="Revoke"
-          isBusy={task.isRunning}
-          fault={task.fault}
-          onYes={() => void revoke(revoking)}
-          onNo={() => setRevoking(null)}
+          act={() => revoke(revoking)}
+          onClose={() => setRevoking(null)}
         >
           <p>
             Every program that uses it is refused from the next request on.

@@ -1,0 +1,105 @@
+/** The rule of every dialog of the console that asks before something is done, in a real browser. */
+import type { Route } from "playwright-core";
+import t, { type Test } from "tap";
+import { Desk, focusedName } from "../console/desk.js";
+import { launch, noChromium } from "../support/chromium.js";
+import { firstTenant, startServer } from "../support/server.js";
+
+if (noChromium !== undefined) {
+  t.plan(0, noChromium);
+  process.exit(0);
+}
+
+const server = await startServer(t);
+const tenant = await firstTenant(server);
+const browser = await launch(t, { isPlain: true });
+
+/** The list of tokens with one to revoke, and the dialog that asks about it, which is closed. */
+async function tokensPage(t: Test) {
+  const made = (await server.ask("POST", "/v1/tokens", { token: tenant.token, body: { abilities: ["*"] } })).json;
+  const desk = await Desk.open(t, browser, server);
+  await desk.signIn(tenant.token);
+  await desk.go("Account tokens");
+  const { page } = desk;
+  const name = `Revoke token ${made.id}`;
+  const dialog = page.getByRole("dialog", { name: `${name}?` });
+  const open = async () => {
+    await page.getByRole("button", { name }).click();
+    await dialog.waitFor();
+  };
+  const closed = () => dialog.waitFor({ state: "hidden" });
+  const focused = (): Promise<string> => page.evaluate(focusedName);
+  const yes = dialog.getByRole("button", { name: "Revoke" });
+  const exists = async () => (await server.ask("GET", "/v1/account", { token: made.account_token })).status === 200;
+  return { desk, page, name, dialog, open, closed, focused, yes, exists, path: `**/v1/tokens/${made.id}` };
+}
+
+t.test("a dialog that failed says why and stays open; opened again it has forgotten", async (t) => {
+  const { desk, page, dialog, open, closed, yes, exists, path } = await tokensPage(t);
+  await page.route(path, (route) => route.abort(), { times: 1 });
+  await open();
+  await yes.click();
+  await dialog.getByRole("alert").waitFor();
+  t.ok(await dialog.isVisible());
+  t.ok(await exists());
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await closed();
+  t.equal(await page.getByRole("alert").count(), 0, "nor is it said on the page");
+  await open();
+  t.equal(await dialog.getByRole("alert").count(), 0);
+  await yes.click();
+  await closed();
+  t.notOk(await exists(), "it is done by a later try");
+  t.same(desk.broken, []);
+});
+
+t.test("Escape and a press outside close it, and the focus goes back to the button", async (t) => {
+  const { page, name, dialog, open, closed, focused, exists } = await tokensPage(t);
+  await open();
+  await page.keyboard.press("Escape");
+  await closed();
+  t.equal(await focused(), name);
+  await open();
+  const { x, y, width } = (await dialog.boundingBox())!;
+  await page.mouse.move(x + 5, y + 5);
+  await page.mouse.down();
+  await page.mouse.move(x - 20, y + 5);
+  await page.mouse.up();
+  t.ok(await dialog.isVisible(), "what was pressed inside ends outside");
+  await page.mouse.click(x + 5, y + 5);
+  t.ok(await dialog.isVisible(), "its edge is inside");
+  await page.mouse.click(x + width + 20, y + 5);
+  await closed();
+  t.equal(await focused(), name);
+  t.ok(await exists(), "nothing was done");
+});
+
+t.test(
+  "while it runs, a second click does nothing and nothing closes it; then the focus goes where it can",
+  async (t) => {
+    const { desk, page, dialog, open, closed, focused, yes, exists, path } = await tokensPage(t);
+    let calls = 0;
+    const held = new Promise<Route>((resolve) => {
+      void page.route(path, (route) => {
+        calls++;
+        resolve(route);
+      });
+    });
+    await open();
+    await yes.click();
+    const route = await held;
+    await yes.click({ force: true });
+    await dialog.getByRole("button", { name: "Cancel" }).click({ force: true });
+    // Chromium closes a dialog by the second Escape, whatever was said to the first.
+    for (let presses = 0; presses < 3; presses++) await page.keyboard.press("Escape");
+    await page.mouse.click(5, 5);
+    t.ok(await dialog.isVisible());
+    t.ok(await exists());
+    await route.continue();
+    await closed();
+    t.equal(calls, 1);
+    t.notOk(await exists());
+    t.equal(await focused(), "Account tokens", "the button is gone: the title has it");
+    t.same(desk.broken, []);
+  },
+);
