@@ -18,7 +18,7 @@ const allowed: Record<string, readonly string[] | null> = {
   detections: ["contract"],
   engines: ["limits", "contract", "detections", "net", "runtime"],
   rules: ["limits", "contract", "net", "ipaddr.js", "lru-cache"],
-  bots: ["limits"],
+  bots: ["limits", "contract"],
   "bots/verified": ["limits", "assets", "contract", "bots", "net", "runtime", "lru-cache", "tldts", "node:"],
   "bots/signed": ["limits", "assets", "contract", "bots", "net", "lru-cache", "structured-headers", "node:"],
   "bots/declared": ["limits", "assets", "contract", "bots", "bots/verified", "detections"],

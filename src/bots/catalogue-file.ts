@@ -1,4 +1,5 @@
 /** Shared by the checks of imported lists of bots: the fault that refuses one, its form, and the forms of values. */
+import { isJsonObject } from "../contract/api/json-body.js";
 import { limits } from "../limits.js";
 
 /** Why a catalogue is refused. */
@@ -54,7 +55,7 @@ export function checkFile<Entry extends object>(
   entriesMax: number,
   checkEntry: (entry: unknown, at: string) => Entry | CatalogueFault,
 ): { readonly version: string; readonly entries: readonly Entry[] } | CatalogueFault {
-  if (!isRecord(value)) return fault("catalogue", `must be an object {version, ${key}}`);
+  if (!isJsonObject(value)) return fault("catalogue", `must be an object {version, ${key}}`);
   const { version, [key]: entries } = value;
   if (!isLine(version, limits.catalogueVersionMax)) {
     return fault("version", `must be a text of 1 to ${limits.catalogueVersionMax} characters`);
@@ -70,9 +71,4 @@ export function checkFile<Entry extends object>(
     checked.push(entry);
   }
   return { version, entries: checked };
-}
-
-/** Whether it is a JSON object: no list, not null. Does not check its values. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

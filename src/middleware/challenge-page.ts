@@ -4,7 +4,7 @@
  */
 import type { PageCookie } from "../contract/sessions/session-cookie.js";
 import { challengeTexts, pageLanguage } from "./challenge-texts.js";
-import { type DenialResponse, denialResponse, escapeHtml } from "./denial-page.js";
+import { type DenialResponse, denialResponse, escapeHtml, referenceLine, visitorPage } from "./denial-page.js";
 
 /** What one page is made of. All texts are escaped when it is written. */
 interface ChallengePage {
@@ -91,7 +91,6 @@ function html({
     ...(isForm && { form: texts.form, back: texts.back }),
   };
   const attributes = Object.entries(data).map(([name, text]) => ` data-${name}="${escapeHtml(text)}"`);
-  const reference = verdictId === "" ? "" : `<p>${texts.reference} <code>${escapeHtml(verdictId)}</code></p>\n`;
   // What is not said is as the SDK does it by itself.
   const told = { domain: domain || undefined, path, "same-site": sameSite, "max-age": maxAge };
   const cookieAttributes = Object.entries(told).map(([name, value]) =>
@@ -99,24 +98,14 @@ function html({
   );
   // By itself the SDK goes by its script's origin alone.
   const endpoint = /^(?:https?:\/\/[^/]*)?$/.test(base) ? "" : ` data-endpoint="${escapeHtml(base)}"`;
-  const name = site === "" ? "" : `<p>${escapeHtml(site)}</p>\n`;
-  return `<!doctype html>
-<html lang="${language}" dir="${language === "ar" ? "rtl" : "ltr"}">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="robots" content="noindex">
-<title>${escapeHtml(texts.title)}</title>
-<style>${challengeStyle}</style>
-<script defer src="${escapeHtml(base)}/sdk.js" data-site-key="${escapeHtml(siteKey)}" data-cookie-name="${escapeHtml(cookieName)}"${cookieAttributes.join("")}${endpoint}></script>
+  const scripts = `<script defer src="${escapeHtml(base)}/sdk.js" data-site-key="${escapeHtml(siteKey)}" data-cookie-name="${escapeHtml(cookieName)}"${cookieAttributes.join("")}${endpoint}></script>
 <script type="module" src="${escapeHtml(base)}/challenge.js"></script>
-<main data-verdictd${attributes.join("")}>
-<h1>${escapeHtml(texts.title)}</h1>
-${name}<p>${escapeHtml(texts.message)}</p>
-<progress aria-label="${escapeHtml(texts.working)}"></progress>
+`;
+  const body = `<progress aria-label="${escapeHtml(texts.working)}"></progress>
 <p role="status">${escapeHtml(texts.working)}</p>
 <noscript><p>${escapeHtml(texts.noScript)}</p></noscript>
-${reference}<p class="late">${escapeHtml(texts.late)} <a href="">${escapeHtml(texts.again)}</a></p>
-</main>
-</html>
+${referenceLine(texts.reference, verdictId)}<p class="late">${escapeHtml(texts.late)} <a href="">${escapeHtml(texts.again)}</a></p>
 `;
+  const frame = { language, site, title: texts.title, message: texts.message, style: challengeStyle };
+  return visitorPage(frame, body, scripts, ` data-verdictd${attributes.join("")}`);
 }

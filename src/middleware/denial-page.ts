@@ -150,25 +150,44 @@ function page(
   } catch {
     // The built-in page will do.
   }
-  const reference =
-    denial.verdictId === ""
-      ? ""
-      : `<p>${denialTexts[language]!.reference} <code>${escapeHtml(denial.verdictId)}</code></p>\n`;
+  return visitorPage(
+    { language, site, title: texts.title, message: texts.message, style: denialStyle },
+    `<p>${escapeHtml(texts.contact)}</p>\n${referenceLine(denialTexts[language]!.reference, denial.verdictId)}`,
+  );
+}
+
+/** What every page for visitors has: texts, but for `style`. */
+interface PageFrame {
+  readonly language: string;
+  /** The site's name; "" for none. */
+  readonly site: string;
+  readonly title: string;
+  readonly message: string;
+  readonly style: string;
+}
+
+/** The HTML of a page for visitors; `body` follows its message, `scripts` its style, `attributes` are those of `main`: HTML all three. */
+export function visitorPage(frame: PageFrame, body: string, scripts = "", attributes = ""): string {
+  const { language, site, title, message, style } = frame;
   const name = site === "" ? "" : `<p>${escapeHtml(site)}</p>\n`;
   return `<!doctype html>
 <html lang="${language}" dir="${language === "ar" ? "rtl" : "ltr"}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta name="robots" content="noindex">
-<title>${escapeHtml(texts.title)}</title>
-<style>${denialStyle}</style>
-<main>
-<h1>${escapeHtml(texts.title)}</h1>
-${name}<p>${escapeHtml(texts.message)}</p>
-<p>${escapeHtml(texts.contact)}</p>
-${reference}</main>
+<title>${escapeHtml(title)}</title>
+<style>${style}</style>
+${scripts}<main${attributes}>
+<h1>${escapeHtml(title)}</h1>
+${name}<p>${escapeHtml(message)}</p>
+${body}</main>
 </html>
 `;
+}
+
+/** What a visitor may tell support; nothing without a reference. */
+export function referenceLine(label: string, verdictId: string): string {
+  return verdictId === "" ? "" : `<p>${label} <code>${escapeHtml(verdictId)}</code></p>\n`;
 }
 
 /** HTML special characters in text from anywhere. */

@@ -3,6 +3,7 @@
  * that damage shows before the file is used. The fields are those of GeoLite2, DB-IP and IPinfo. Format: maxmind.github.io/MaxMind-DB.
  */
 import decoderModule from "mmdb-lib/lib/decoder.js";
+import { isJsonObject } from "../contract/api/json-body.js";
 import { limits } from "../limits.js";
 import { type FactRow, FactRows, type FactSource } from "./fact-source.js";
 import { Segments } from "./segments.js";
@@ -102,7 +103,7 @@ function readTree(bytes: Buffer): Tree {
 function metadataOf(bytes: Buffer, at: number): Record<string, unknown> {
   try {
     const { value } = new BoundedDecoder(bytes, at).record(at);
-    if (isMap(value)) return value;
+    if (isJsonObject(value)) return value;
   } catch {
     // What the decoder throws names a byte, which helps nobody.
   }
@@ -203,7 +204,7 @@ class Records {
     try {
       if (offset < treeBytes + separatorBytes || offset >= dataEnd) throw new Error("outside");
       const { value, offset: end } = this.#decoder.record(offset);
-      if (end <= dataEnd && isMap(value)) return value;
+      if (end <= dataEnd && isJsonObject(value)) return value;
     } catch {
       // Said below: what the decoder throws names a byte, which helps nobody.
     }
@@ -211,14 +212,10 @@ class Records {
   }
 }
 
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Of what the known kinds of files write, the first that is there. */
 function factsOf(record: Record<string, unknown>): FactRow {
   const { country, traits } = record;
-  const inTraits = isMap(traits) ? traits : {};
+  const inTraits = isJsonObject(traits) ? traits : {};
   const asn = asnOf(record["autonomous_system_number"] ?? record["asn"] ?? inTraits["autonomous_system_number"]);
   const name =
     record["autonomous_system_organization"] ??
@@ -226,7 +223,7 @@ function factsOf(record: Record<string, unknown>): FactRow {
     inTraits["autonomous_system_organization"] ??
     (asn === 0 ? undefined : record["name"]);
   return {
-    country: countryOf(record["country_code"] ?? (isMap(country) ? country["iso_code"] : country)),
+    country: countryOf(record["country_code"] ?? (isJsonObject(country) ? country["iso_code"] : country)),
     asn,
     asName: asn === 0 || typeof name !== "string" ? "" : asNameOf(name),
   };

@@ -85,33 +85,21 @@ function heaviest(sums: ReadonlyMap<string, number>, count: number): Iterable<st
   return kept;
 }
 
+/** What is stored of a stratum, in this order. */
+const stratumColumns = ["subject", "band", "action", "total", "without", "counted", "missed"] as const;
+
 /** A row as it is stored: compressed JSON, 1 to 10 KB. */
 export function encodeTrafficRow({ strata, values }: TrafficRow): Buffer {
-  const heads = strata.map(({ subject, band, action, total, without, counted, missed }) => [
-    subject,
-    band,
-    action,
-    total,
-    without,
-    counted,
-    missed,
-  ]);
-  return packed([heads, values]);
+  return packed([strata.map((stratum) => stratumColumns.map((name) => stratum[name])), values]);
 }
 
 /** Null for a damaged row. */
 export function decodeTrafficRow(bytes: Buffer): TrafficRow | null {
   const row = unpacked(bytes) as [unknown[][], TrafficRow["values"]] | null;
   if (!Array.isArray(row?.[0]) || !Array.isArray(row[1])) return null;
-  const strata = row[0].map(([subject, band, action, total, without, counted, missed]) => ({
-    subject,
-    band,
-    action,
-    total,
-    without,
-    counted,
-    missed,
-  })) as TrafficRow["strata"];
+  const strata = row[0].map((values) =>
+    Object.fromEntries(stratumColumns.map((name, index) => [name, values[index]])),
+  ) as unknown as TrafficRow["strata"];
   const isWhole = strata.every(
     ({ subject, band, action, total }) =>
       (subject === "session" || subject === "request") &&

@@ -3,7 +3,7 @@
  */
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
-import { createServer, request } from "node:http";
+import { createServer } from "node:http";
 import { type AddressInfo, createServer as createSocketServer } from "node:net";
 import { join } from "node:path";
 import t from "tap";
@@ -11,6 +11,7 @@ import { runCaddy, startCaddy } from "../middleware/proxies.js";
 import { missing } from "../middleware/proxy.js";
 import { startVerdictd } from "../middleware/verdictd-process.js";
 import { freePort } from "../support/free-port.js";
+import { socketEcho } from "../support/socket-echo.js";
 
 t.test("Caddy in the usual layouts", { skip: missing("caddy") ?? false }, async (t) => {
   const verdictd = await startVerdictd(t, ["--trusted-proxies", "127.0.0.1"]);
@@ -44,24 +45,7 @@ t.test("Caddy in the usual layouts", { skip: missing("caddy") ?? false }, async 
   });
   const base = `http://127.0.0.1:${sitePort}`;
   const cookie = { Cookie: `service_session=${verdictd.sessionToken}` };
-  const socketTo = (path: string): Promise<string> =>
-    new Promise((done, failed) => {
-      const headers = { ...cookie, Connection: "Upgrade", Upgrade: "websocket", "Sec-WebSocket-Key": "x" };
-      const asked = request(base + path, { headers });
-      asked.on("response", (answer) => {
-        answer.resume();
-        done(String(answer.statusCode));
-      });
-      asked.on("upgrade", (_answer, socket) => {
-        socket.once("data", (bytes: Buffer) => {
-          socket.destroy();
-          done(bytes.toString("latin1"));
-        });
-        socket.write("hello");
-      });
-      asked.on("error", failed);
-      asked.end();
-    });
+  const socketTo = (path: string) => socketEcho(base + path, cookie);
   t.equal(await socketTo("/socket"), "hello");
   t.equal(await socketTo("/block/socket"), "403");
   const upload = (path: string) => fetch(base + path, { method: "POST", headers: cookie, body: "x".repeat(1_500_000) });

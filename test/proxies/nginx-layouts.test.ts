@@ -4,7 +4,7 @@
  */
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingHttpHeaders, request } from "node:http";
+import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -13,6 +13,7 @@ import { missing } from "../middleware/proxy.js";
 import { startVerdictd } from "../middleware/verdictd-process.js";
 import { fastcgiEcho } from "../support/fastcgi-echo.js";
 import { freePort } from "../support/free-port.js";
+import { socketEcho } from "../support/socket-echo.js";
 
 interface Reached {
   readonly url: string;
@@ -189,24 +190,7 @@ t.test("nginx in the usual layouts", { skip: missing("nginx") ?? false }, async 
   });
 
   await t.test("WebSockets pass, and are asked about", async (t) => {
-    const open = (path: string): Promise<string> =>
-      new Promise((done, failed) => {
-        const headers = { ...cookie, Connection: "Upgrade", Upgrade: "websocket", "Sec-WebSocket-Key": "x" };
-        const asked = request(base + path, { headers });
-        asked.on("response", (answer) => {
-          answer.resume();
-          done(String(answer.statusCode));
-        });
-        asked.on("upgrade", (_answer, socket) => {
-          socket.once("data", (bytes: Buffer) => {
-            socket.destroy();
-            done(bytes.toString("latin1"));
-          });
-          socket.write("hello");
-        });
-        asked.on("error", failed);
-        asked.end();
-      });
+    const open = (path: string) => socketEcho(base + path, cookie);
     t.equal(await open("/socket"), "hello");
     t.equal(await open("/block/socket"), "403");
   });

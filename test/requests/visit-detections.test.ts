@@ -2,25 +2,12 @@
 import t from "tap";
 import { noVisitEvidence } from "../../src/contract/evidence/visit-facts.js";
 import { scoreRequest } from "../../src/engines/score-request.js";
-import { newVisits, type VisitQuestion, Visits } from "../../src/requests/visits.js";
+import { newVisits, Visits } from "../../src/requests/visits.js";
 import { navigation } from "./asking.js";
 import { slugsOf } from "./fired.js";
 import { noFindings, requestOf } from "./judged.js";
+import { page, start } from "./visited-page.js";
 
-const start = Date.UTC(2026, 10, 22);
-const page: VisitQuestion = {
-  projectId: 1,
-  address: "192.0.2.1",
-  userAgent: "Browser 1",
-  token: null,
-  given: null,
-  isNavigation: true,
-  method: "GET",
-  path: "/shop/a",
-  target: "/shop/a",
-  lastReportMs: 0,
-  isAskedAgain: false,
-};
 const tokenOf = (n: number) => `sess_${String(n).padStart(28, "A")}`;
 
 /** Visits of people, each of one page below /shop that reports. */

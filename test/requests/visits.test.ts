@@ -1,21 +1,7 @@
 /** Visits in memory: what is counted for whom, when a page is silent, and that any number of visitors takes no more room. */
 import t from "tap";
 import { newVisits, type VisitQuestion, Visits, visitsSize } from "../../src/requests/visits.js";
-
-const start = Date.UTC(2026, 10, 22);
-const page: VisitQuestion = {
-  projectId: 1,
-  address: "192.0.2.1",
-  userAgent: "Browser 1",
-  token: null,
-  given: null,
-  isNavigation: true,
-  method: "GET",
-  path: "/shop/a",
-  target: "/shop/a",
-  lastReportMs: 0,
-  isAskedAgain: false,
-};
+import { page, start } from "./visited-page.js";
 
 function tokenOf(n: number): string {
   return `sess_${n.toString(36).padStart(28, "A")}`;

@@ -3,6 +3,7 @@
  * `ua-claims.json` together: each token is written in one of them only.
  */
 import { readAsset } from "../../assets.js";
+import { isJsonObject } from "../../contract/api/json-body.js";
 import { type BotCategory, botCategories } from "../../contract/bots/bot-categories.js";
 import type { DeclaredBotCatalogue, DeclaredBotEntry } from "../../contract/bots/declared-bots.js";
 import { type AutomationKind, automationUserAgents } from "../../detections/automation-user-agents.js";
@@ -15,7 +16,6 @@ import {
   fault,
   isCatalogueFault,
   isLine,
-  isRecord,
   lineFault,
 } from "../catalogue-file.js";
 import { shippedClaimTokens } from "../verified/claims.js";
@@ -101,7 +101,7 @@ function nameOf(token: string): string {
 }
 
 function checkEntry(entry: unknown, at: string): DeclaredBotEntry | CatalogueFault {
-  if (!isRecord(entry)) return fault(at, "must be an object {name, operator, category, token}");
+  if (!isJsonObject(entry)) return fault(at, "must be an object {name, operator, category, token}");
   const { name, operator, category, token } = entry;
   for (const [key, text] of Object.entries({ name, operator })) {
     if (!isLine(text, limits.nameMax)) return lineFault(`${at}.${key}`, limits.nameMax);

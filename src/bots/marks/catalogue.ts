@@ -1,6 +1,7 @@
 /** Checks and loads lists of agents' marks. The shipped one is `catalogue.json` (sources in `SOURCES.md`). */
 import { gzipSync } from "node:zlib";
 import { readAsset } from "../../assets.js";
+import { isJsonObject } from "../../contract/api/json-body.js";
 import {
   type AgentMarkCatalogue,
   type AgentMarkEntry,
@@ -19,7 +20,6 @@ import {
   fault,
   isCatalogueFault,
   isLine,
-  isRecord,
   lineFault,
 } from "../catalogue-file.js";
 // Only for the compiler, which then copies the file beside the compiled module; it is read below, when it is asked for.
@@ -68,7 +68,7 @@ export function mergeAgentMarks(current: AgentMarkCatalogue, added: AgentMarkCat
 export function retiredAgentMarksFault(value: unknown): string | null {
   if (!Array.isArray(value) || value.length > limits.agentMarksRetiredMax) return "is no list of retired marks";
   for (const [index, mark] of value.entries()) {
-    const entry = checkEntry(isRecord(mark) ? { ...mark, operator: "-", source: "-" } : mark, `[${index}]`);
+    const entry = checkEntry(isJsonObject(mark) ? { ...mark, operator: "-", source: "-" } : mark, `[${index}]`);
     if (isCatalogueFault(entry)) return entry.message;
   }
   return null;
@@ -81,7 +81,7 @@ export function shippedAgentMarks(): AgentMarkCatalogue {
 }
 
 function checkEntry(entry: unknown, at: string): AgentMarkEntry | CatalogueFault {
-  if (!isRecord(entry)) return fault(at, "must be an object {name, operator, category, kind, value, source}");
+  if (!isJsonObject(entry)) return fault(at, "must be an object {name, operator, category, kind, value, source}");
   const { name, operator, category, kind, value, source } = entry;
   for (const [key, text, charactersMax] of [
     ["name", name, limits.nameMax],

@@ -3,6 +3,7 @@
  * unseen, so one bad entry refuses the whole list.
  */
 import { readAsset } from "../../assets.js";
+import { isJsonObject } from "../../contract/api/json-body.js";
 import { botCategories } from "../../contract/bots/bot-categories.js";
 import type { SignedAgent, SignedAgentList } from "../../contract/bots/signed-agents.js";
 import { limits } from "../../limits.js";
@@ -13,7 +14,6 @@ import {
   fault,
   isCatalogueFault,
   isLine,
-  isRecord,
   lineFault,
 } from "../catalogue-file.js";
 // Only for the compiler, which then copies the file beside the compiled module; it is read below, when it is asked for.
@@ -38,7 +38,7 @@ export function agentOrigin(text: string): string | null {
 
 /** A checked agent, or why it is none. Its address may also be that of the directory itself. */
 export function checkAgent(value: unknown, at: string): SignedAgent | CatalogueFault {
-  if (!isRecord(value)) return fault(at, "must be an object {url, name, category}");
+  if (!isJsonObject(value)) return fault(at, "must be an object {url, name, category}");
   const { url, name, category } = value;
   const origin = typeof url === "string" ? agentOrigin(withoutDirectory(url)) : null;
   if (origin === null) {

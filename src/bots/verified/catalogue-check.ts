@@ -3,6 +3,7 @@
  * the whole list, since whoever is on it is allowed without a look at the score.
  */
 
+import { isJsonObject } from "../../contract/api/json-body.js";
 import { matchMethods, type VerifiedBotCatalogue, type VerifiedBotEntry } from "../../contract/bots/verified-bots.js";
 import { verifiedBotCategories } from "../../contract/verdicts/verdict.js";
 import { limits } from "../../limits.js";
@@ -16,7 +17,6 @@ import {
   fault,
   isCatalogueFault,
   isLine,
-  isRecord,
   lineFault,
 } from "../catalogue-file.js";
 import { coverFault, withoutRepeats } from "./catalogue.js";
@@ -51,7 +51,7 @@ function checkRunners(names: unknown): { script_runners?: readonly string[] } | 
 }
 
 function checkEntry(entry: unknown, at: string): VerifiedBotEntry | CatalogueFault {
-  if (!isRecord(entry)) return fault(at, "must be an object {name, category, match_method, match_value}");
+  if (!isJsonObject(entry)) return fault(at, "must be an object {name, category, match_method, match_value}");
   const { name, category, match_method, match_value } = entry;
   if (!isLine(name, limits.nameMax)) return lineFault(`${at}.name`, limits.nameMax);
   const knownCategory = checkWord(verifiedBotCategories, category, `${at}.category`);

@@ -23,7 +23,10 @@ export function parseLenientJsonText(text: string): JsonObject | Refusal {
   } catch {
     return refuse("invalidPayload", "the body is not valid JSON");
   }
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
-    : refuse("invalidPayload", "the body must be a JSON object");
+  return isJsonObject(value) ? value : refuse("invalidPayload", "the body must be a JSON object");
+}
+
+/** Whether it is an object, no list and not null. Does not check its values. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,7 +2,12 @@
  * Decodes the body of `POST /v1/verdict`. What a visitor wrote can't make the call fail: it is cut, skipped or treated as missing, and the answer says
  * so. Only a body that does not fit this call is refused.
  */
-import { type JsonObject, parseLenientJsonObject, parseLenientJsonText } from "../../../contract/api/json-body.js";
+import {
+  isJsonObject,
+  type JsonObject,
+  parseLenientJsonObject,
+  parseLenientJsonText,
+} from "../../../contract/api/json-body.js";
 import { wellFormedToken } from "../../../contract/sessions/session-token.js";
 import { httpVersionOf, type JudgedRequest, type VerdictQuestion } from "../../../contract/verdicts/judged-request.js";
 import { isNavigation } from "../../../contract/verdicts/navigation.js";
@@ -32,7 +37,7 @@ export function decodeVerdictBody(
   if (found !== null) {
     const body = parseLenientJsonText(found.rest);
     // Else the text was somewhere else in the body.
-    if (!(body instanceof Refusal) && isObject(body["request"]) && body["request"]["headers"] === found.mark) {
+    if (!(body instanceof Refusal) && isJsonObject(body["request"]) && body["request"]["headers"] === found.mark) {
       return questionOf(body, found.told, canonicalIp);
     }
   }
@@ -46,7 +51,7 @@ function questionOf(
   known: ToldHeaders | null,
   canonicalIp: (text: string) => string | undefined,
 ): DecodedQuestion | Refusal {
-  if (!isObject(request)) return refuse("invalidPayload", "request must be an object");
+  if (!isJsonObject(request)) return refuse("invalidPayload", "request must be an object");
   if (!isWait(waitMs))
     return refuse("invalidPayload", `wait_ms must be an integer from 0 to ${limits.reportWaitMsMax}`);
   const told = known ?? toldHeaders(request["headers"]);
@@ -107,8 +112,4 @@ const cut = (sent: string, trimming: Trimming): string | undefined => boundedIn(
 
 function isWait(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= limits.reportWaitMsMax;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
