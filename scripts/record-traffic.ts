@@ -13,14 +13,14 @@ import { recordedBody, type Visit, visitsFile, withheldHeaders } from "../bench/
 import { endChild, startChild } from "./live/child-process.js";
 import { missingProgram, programs, quietArgs } from "./live/chromium.js";
 import { type Display, openDisplay, screenSize } from "./live/display.js";
-import { type Pastime, Person } from "./live/pastimes.js";
+import { type Pastime, Person, type Places } from "./live/pastimes.js";
 import { pause } from "./live/pause.js";
 import { seededRandom } from "./live/randomness.js";
 import { scratchFolder } from "./live/scratch-folder.js";
 import { startService } from "./live/service.js";
 import { firefoxProfile, openHand } from "./live/tools/window.js";
 
-const defaultSeconds = 60;
+const defaultSeconds = 100;
 /** From the start of the browser to the SDK's first batch, at most. */
 const openMsMax = 60_000;
 /** Batches are at most five seconds late. */
@@ -45,6 +45,8 @@ interface Recorder {
   headers: Visit["headers"];
   /** When the first batch came; null before. */
   startMs: number | null;
+  /** Pixels between the top of the window and that of the page; null until the SDK has said both sizes. */
+  frameHeight: number | null;
   close(): void;
 }
 
@@ -61,6 +63,7 @@ async function openRecorder(target: string): Promise<Recorder> {
         response.writeHead(answer.statusCode ?? 502, answer.headers).end(answered);
         if (incoming.method !== "POST" || incoming.url !== "/v1/events" || answer.statusCode !== 202) return;
         recorder.startMs ??= atMs;
+        recorder.frameHeight ??= frameHeightIn(recorder.batches.map((batch) => batch.body).join() + body.toString());
         recorder.batches.push({ atMs: Math.round(atMs - recorder.startMs), body: recordedBody(body.toString()) });
         recorder.headers = linesOf(incoming).filter(([name]) => !withheldHeaders.has(name.toLowerCase()));
       },
@@ -74,12 +77,20 @@ async function openRecorder(target: string): Promise<Recorder> {
     batches: [],
     headers: [],
     startMs: null,
+    frameHeight: null,
     close: () => {
       server.close();
       server.closeAllConnections();
     },
   };
   return recorder;
+}
+
+/** By what the SDK says of the window. */
+function frameHeightIn(bodies: string): number | null {
+  const outer = /"outer_h":(\d+)/.exec(bodies)?.[1];
+  const inner = /"inner_h":(\d+)/.exec(bodies)?.[1];
+  return outer === undefined || inner === undefined ? null : Number(outer) - Number(inner);
 }
 
 function linesOf({ rawHeaders }: IncomingMessage): [string, string][] {
@@ -92,8 +103,8 @@ async function bodyOf(message: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** Where the demo page has its things, in pixels of the screen: the windows have no bars. */
-async function placesOf(origin: string): Promise<Record<string, readonly [number, number, number, number]>> {
+/** Where the demo page has its things, in pixels of the page. */
+async function placesOf(origin: string): Promise<Places> {
   const browser = await chromium.launch({ executablePath: programs.chromium, args: [...quietArgs] });
   try {
     const page = await browser.newPage({ viewport: screenSize });
@@ -115,17 +126,23 @@ async function placesOf(origin: string): Promise<Record<string, readonly [number
   }
 }
 
+function below(places: Places, height: number): Places {
+  return Object.fromEntries(
+    Object.entries(places).map(([name, [left, top, ...size]]) => [name, [left, top + height, ...size]]),
+  );
+}
+
 function switchesOf(browser: Visit["browser"], profile: string, url: string): string[] {
   if (browser === "firefox") return ["--no-remote", "--profile", firefoxProfile(profile), "--kiosk", url];
   const size = `--window-size=${screenSize.width},${screenSize.height}`;
-  return [...quietArgs, "--kiosk", "--window-position=0,0", size, `--user-data-dir=${profile}`, url];
+  return [...quietArgs, "--window-position=0,0", size, `--user-data-dir=${profile}`, url];
 }
 
 async function record(
   { browser, pastime }: (typeof visitors)[number],
   display: Display,
   target: string,
-  places: Awaited<ReturnType<typeof placesOf>>,
+  places: Places,
   seconds: number,
   seed: number,
 ): Promise<Visit> {
@@ -136,11 +153,11 @@ async function record(
   const hand = openHand(display);
   try {
     const deadline = performance.now() + openMsMax;
-    while (recorder.startMs === null) {
-      if (performance.now() > deadline) throw new Error(`${browser}: no batch within ${openMsMax / 1000} s`);
+    while (recorder.startMs === null || recorder.frameHeight === null) {
+      if (performance.now() > deadline) throw new Error(`${browser}: no size within ${openMsMax / 1000} s`);
       await pause(50);
     }
-    const person = new Person(hand, places, seededRandom(seed));
+    const person = new Person(hand, below(places, recorder.frameHeight), seededRandom(seed));
     await person.pass(pastime, recorder.startMs + seconds * 1000);
     await pause(lastBatchMs);
     const { headers, batches } = recorder;
@@ -160,7 +177,7 @@ if (!(seconds >= 5) || !Number.isInteger(seed)) throw new Error("--seconds wants
 const missing = missingProgram("chromium", "firefox", "Xvfb", "xdotool");
 if (missing !== null) throw new Error(missing);
 const service = await startService();
-let places: Awaited<ReturnType<typeof placesOf>> = {};
+let places: Places = {};
 
 async function recordOne(visitor: (typeof visitors)[number], index: number): Promise<Visit> {
   const display = await openDisplay();

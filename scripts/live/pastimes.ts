@@ -54,29 +54,42 @@ export class Person {
     await pause(between(this.#random, 0.2 * mostMs, mostMs));
   }
 
-  /** Speeds up and slows down, bends, trembles, and now and then overshoots and comes back. */
+  /** A fast movement that ends before its aim or beyond it, and one or two slow corrections. */
   async #move(to: Point): Promise<void> {
     const random = this.#random;
     const from = this.#at;
-    const distance = Math.hypot(to.x - from.x, to.y - from.y);
-    if (distance > 250 && random() < 0.4) {
-      const beyond = between(random, 1.03, 1.1);
-      await this.#sweep({ x: from.x + (to.x - from.x) * beyond, y: from.y + (to.y - from.y) * beyond });
-      await pause(between(random, 40, 120));
+    const far = Math.hypot(to.x - from.x, to.y - from.y);
+    if (far > 60) {
+      const reach = 1 + 0.06 * roughlyNormal(random) - 0.03;
+      const aside = (20 * far) / (far + 400);
+      const near = {
+        x: from.x + (to.x - from.x) * reach + roughlyNormal(random) * aside,
+        y: from.y + (to.y - from.y) * reach + roughlyNormal(random) * aside,
+      };
+      await this.#sweep(near, 1);
+      for (let corrections = integerBetween(random, 0, 1); corrections > 0; corrections--) {
+        await pause(between(random, 20, 120));
+        const part = between(random, 0.5, 0.9);
+        const at = this.#at;
+        await this.#sweep({ x: at.x + (to.x - at.x) * part, y: at.y + (to.y - at.y) * part }, 1.7);
+      }
+      await pause(between(random, 20, 120));
     }
-    await this.#sweep(to);
+    await this.#sweep(to, far > 60 ? 1.7 : 1);
   }
 
-  async #sweep(to: Point): Promise<void> {
+  /** Speeds up sooner or later, slows down, bends and trembles; `slowness` 1: as fast as a hand goes. */
+  async #sweep(to: Point, slowness: number): Promise<void> {
     const random = this.#random;
     const from = this.#at;
     const distance = Math.hypot(to.x - from.x, to.y - from.y);
-    const durationMs = between(random, 0.8, 1.25) * (160 + 130 * Math.log2(1 + distance / 24));
+    const durationMs = slowness * between(random, 0.75, 1.3) * (110 + 90 * Math.log2(1 + distance / 24));
     const bend = roughlyNormal(random) * 0.08 * distance;
+    const rise = between(random, 0.55, 1.5);
     const startedAt = performance.now();
     for (let atMs = everyMs; atMs <= durationMs; atMs += everyMs) {
       await pause(atMs - (performance.now() - startedAt));
-      const share = atMs / durationMs;
+      const share = (atMs / durationMs) ** rise;
       const done = share ** 3 * (10 - 15 * share + 6 * share * share);
       const aside = bend * Math.sin(Math.PI * done) + roughlyNormal(random) * 0.5;
       const x = from.x + (to.x - from.x) * done - ((to.y - from.y) / (distance || 1)) * aside;
@@ -123,7 +136,7 @@ export class Person {
     const pad = this.#places["pad"]!;
     await this.#move(this.#pointIn(pad));
     this.#hand.say("mousedown 1");
-    for (let count = integerBetween(this.#random, 2, 5); count > 0; count--) await this.#sweep(this.#pointIn(pad));
+    for (let count = integerBetween(this.#random, 2, 5); count > 0; count--) await this.#sweep(this.#pointIn(pad), 1);
     this.#hand.say("mouseup 1");
   }
 
