@@ -1,9 +1,10 @@
 /**
  * The bench of jobs: tools, HTTP clients and people at a shop behind verdictd's middleware, each with a job, under two sets of rules (A: the bands alone, B: as
  * `protect.md` recommends). `node dist/scripts/quality-jobs.js [--only TEXT,…] [--rules A,B,watch] [--jobs N] [--seed N] [--json FILE] [--peers]
- * [--build DIST] [--trace] [--record FILE]`. Talks to loopback only; everything that it starts, it ends.
+ * [--build DIST] [--trace] [--record FILE]`. Talks to loopback only; everything that it starts, it ends. `--tables FILE,…` runs nothing: it prints the tables of
+ * what `--json` wrote, of runs made one after another.
  */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
@@ -15,7 +16,7 @@ import { type PeerName, peers } from "./jobs/peers.js";
 import { Recordings } from "./jobs/people.js";
 import { addRecordedVisits, recordedVisit } from "./jobs/recorded-visits.js";
 import { type Shop, type ShopVisit, startShop } from "./jobs/shop.js";
-import { type JobRow, renderJobs } from "./jobs/table.js";
+import { type JobRow, renderJobs, renderTools } from "./jobs/table.js";
 import { missingProgram } from "./live/chromium.js";
 import { openDisplay } from "./live/display.js";
 import { pause } from "./live/pause.js";
@@ -44,6 +45,7 @@ function readFlags() {
       peers: { type: "boolean", default: false },
       trace: { type: "boolean", default: false },
       record: { type: "string" },
+      tables: { type: "string" },
     },
   });
   const jobsEach = Number(values.jobs);
@@ -91,8 +93,17 @@ async function trace({ judged, token, reports }: ShopVisit, guarded: Guarded): P
   }
 }
 
+function printTables(rows: readonly JobRow[], names: readonly string[]): void {
+  console.log(`${renderTools(rows, names)}\n\n${renderJobs(rows, names)}`);
+}
+
 async function main(): Promise<void> {
   const flags = readFlags();
+  if (flags.tables !== undefined) {
+    const rows = flags.tables.split(",").flatMap((file) => JSON.parse(readFileSync(file, "utf8")) as JobRow[]);
+    const ran = new Set(rows.flatMap(({ outcomes }) => Object.keys(outcomes)));
+    return printTables(rows, [...ran]);
+  }
   const dist = resolve(flags.build ?? resolve(dirname(fileURLToPath(import.meta.url)), ".."));
   const cells = cellsOf(flags.jobsEach).filter(({ group, tool, mode, job }) => {
     const name = `${group} ${tool} ${mode} ${job}`.toLowerCase();
@@ -121,7 +132,7 @@ async function main(): Promise<void> {
     }
   }
   const names = counters.map(({ name }) => name);
-  console.log(renderJobs(rows, names));
+  printTables(rows, names);
   if (flags.json !== undefined) writeFileSync(flags.json, `${JSON.stringify(rows, null, 1)}\n`);
 }
 

@@ -8,6 +8,7 @@ import { mcpAgents } from "../live/tools/agents/mcp-agents.js";
 import { packageAgents } from "../live/tools/agents/package-agents.js";
 import { chromedriverTool } from "../live/tools/chromedriver.js";
 import { type DrivenTool, packageTools } from "../live/tools/driven-tools.js";
+import { webdriverioTool } from "../live/tools/webdriverio.js";
 import { missingTraces } from "../live/traces.js";
 import { type AgentManner, doAsAgent, doAttached, formJobs } from "./agent-jobs.js";
 import { aidedPeople } from "./aided-people.js";
@@ -195,7 +196,7 @@ class Turns {
 export function cellsOf(jobsEach: number): Cell[] {
   const turns = new Turns();
   const modes = [false, true];
-  const tools = [...packageTools, chromedriverTool];
+  const tools = [...packageTools, chromedriverTool, webdriverioTool];
   const documented = tools.flatMap((tool) =>
     modes.flatMap((mode) => turns.take(jobsEach).map((job) => browserCell(tool, mode, job, "documented"))),
   );

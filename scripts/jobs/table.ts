@@ -1,12 +1,13 @@
 /** The tables of the bench of jobs, as Markdown. */
 
+import { wilsonInterval } from "../wilson.js";
 import { type Cell, type GroupName, groups } from "./cells.js";
 import type { JobOutcome } from "./outcome.js";
 import { botBands } from "./outcome.js";
 
 /** One row with what came of it under each set of rules. */
 export interface JobRow {
-  readonly cell: Cell;
+  readonly cell: Pick<Cell, "group" | "tool" | "mode" | "job">;
   readonly missing: string | null;
   readonly outcomes: Readonly<Record<string, JobOutcome>>;
 }
@@ -51,6 +52,35 @@ function metOf(rows: readonly JobRow[], group: GroupName, set: string): number {
   return outcomes.filter(({ stop }) => stop !== null).length;
 }
 
+/** `7 of 8 (53 to 98 %)`: the interval at 95 %. */
+function share(hits: number, runs: number): string {
+  if (runs === 0) return "-";
+  const [low, high] = wilsonInterval(hits, runs).map((end) => Math.round(100 * end));
+  return `${hits} of ${runs} (${low} to ${high} %)`;
+}
+
+/** A row for each tool in each mode under the sets of rules, and what is known of those who were stopped by none. */
+export function renderTools(rows: readonly JobRow[], sets: readonly string[]): string {
+  const byTool = new Map<string, JobRow[]>();
+  for (const row of rows) {
+    const { group, tool, mode } = row.cell;
+    const key = `${group} | ${tool}, ${mode}`;
+    byTool.set(key, [...(byTool.get(key) ?? []), row]);
+  }
+  const lines = [...byTool].map(([key, own]) => {
+    const outcomes = own.flatMap(({ outcomes }) => Object.values(outcomes));
+    const stops = outcomes.flatMap(({ stop }) => stop ?? []);
+    const [first, last] = [Math.min, Math.max].map((of) => of(...stops.map(({ number }) => number)));
+    const counts = sets.map((set) => share(...stoppedOf(own, own[0]!.cell.group, set)));
+    const ran = outcomes.filter(({ result }) => result !== "failed");
+    const inBotBand = ran.filter(({ band }) => botBands.includes(band)).length;
+    const met = stops.length === 0 ? "-" : first === last ? String(first) : `${first} to ${last}`;
+    const named = ran.filter(({ agent }) => agent !== null).length;
+    return [...key.split(" | "), ...counts, met, share(inBotBand, ran.length), String(named)];
+  });
+  return table(["group", "tool", ...sets, "met at request", "ever in a bot band", "named"], lines);
+}
+
 /** The summary by group, and every row. */
 export function renderJobs(rows: readonly JobRow[], sets: readonly string[]): string {
   const names = (Object.keys(groups) as GroupName[]).filter((name) => rows.some(({ cell }) => cell.group === name));
@@ -59,7 +89,7 @@ export function renderJobs(rows: readonly JobRow[], sets: readonly string[]): st
     const own = rows.filter(({ cell }) => cell.group === name);
     const counts = sets.map((set) => {
       const [stopped, ran] = stoppedOf(rows, name, set);
-      return ran === 0 ? "-" : `${stopped} of ${ran} (${metOf(rows, name, set)} met)`;
+      return ran === 0 ? "-" : `${share(stopped, ran)}, ${metOf(rows, name, set)} met`;
     });
     const inBotBand = own
       .flatMap(({ outcomes }) => Object.values(outcomes))

@@ -61,7 +61,10 @@ function webDriverPage(command: Command, session: string): DrivenPage {
   };
 }
 
-async function openChromedriver(display: Display | null): Promise<OpenedTool> {
+/** A ChromeDriver of its own, with a profile for the browser that it will start. */
+export async function startChromedriver(
+  display: Display | null,
+): Promise<{ readonly port: number; readonly profile: string; end(): Promise<void> }> {
   const env = display === null ? process.env : { ...process.env, DISPLAY: display.name };
   const profile = await scratchFolder();
   const child = startChild(programs.chromedriver, ["--port=0"], { env });
@@ -71,18 +74,31 @@ async function openChromedriver(display: Display | null): Promise<OpenedTool> {
   };
   try {
     const [, port] = await awaitOutput(child, /started successfully on port (\d+)/, 15_000);
+    return { port: Number(port), profile: profile.path, end };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+/** What a session asks for: Chromium, with a window where there is a screen. */
+export function chromeCapabilities(display: Display | null, profile: string): object {
+  const args = [...quietArgs, "--window-size=1280,880", `--user-data-dir=${profile}`];
+  return {
+    browserName: "chrome",
+    "goog:chromeOptions": {
+      binary: programs.chromium,
+      args: display === null ? [...args, "--headless=new"] : args,
+    },
+  };
+}
+
+async function openChromedriver(display: Display | null): Promise<OpenedTool> {
+  const { port, profile, end } = await startChromedriver(display);
+  try {
     const command = commandsOf(`http://127.0.0.1:${port}`);
-    const args = [...quietArgs, "--window-size=1280,880", `--user-data-dir=${profile.path}`];
     const created = (await command("POST", "/session", {
-      capabilities: {
-        alwaysMatch: {
-          browserName: "chrome",
-          "goog:chromeOptions": {
-            binary: programs.chromium,
-            args: display === null ? [...args, "--headless=new"] : args,
-          },
-        },
-      },
+      capabilities: { alwaysMatch: chromeCapabilities(display, profile) },
     })) as { sessionId: string };
     return {
       page: webDriverPage(command, created.sessionId),
