@@ -84,10 +84,13 @@ async function runCell(
 
 /** What was known when: each verdict with its moment, and what the session shows in the end. */
 async function trace({ judged, token, reports }: ShopVisit, guarded: Guarded): Promise<void> {
-  for (const { atMs, request, action, band, score, detectionIds } of judged) {
-    console.error(`  ${atMs} ms ${request}: ${action}, ${band} ${score} [${detectionIds.join(" ")}]`);
-  }
-  console.error(`  reports answered: ${reports.join(" ")}`);
+  const verdicts = judged.map(({ atMs, request, action, band, score, detectionIds, isAgent }) => ({
+    atMs,
+    line: `${request}: ${action}, ${band} ${score} [${detectionIds.join(" ")}]${isAgent ? ", an agent" : ""}`,
+  }));
+  const reported = reports.map(({ atMs, status, types }) => ({ atMs, line: `report ${status}: ${types.join(" ")}` }));
+  const all = [...verdicts, ...reported].sort((one, other) => one.atMs - other.atMs);
+  for (const { atMs, line } of all) console.error(`  ${atMs} ms ${line}`);
   for (const each of token === null ? [] : await guarded.detections(token)) {
     console.error(`  ${each.slug} ${each.contribution} ${JSON.stringify(each.evidence)}`);
   }

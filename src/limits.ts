@@ -84,6 +84,8 @@ export const limits = {
   /** ms between two looks at a session that a verdict waits for: a read of microseconds on one host, a round trip on a cluster. */
   reportPollMs: 15,
   reportPollRemoteMs: 40,
+  /** ms after a question that may wait in which reports under way are counted: where nobody asks so, a report costs one look at a word more. */
+  reportWaitsAwaitedMs: HOUR_MS,
   /** Verdicts of a thread that wait for reports at once: their looks cost at most a tenth of a core. */
   reportWaitsMax: 500,
   /** The most that a verdict may wait, ms: the contract's. */

@@ -121,5 +121,6 @@ function noteVerdict(visit: OpenVisit | undefined, { verdict, context }: Visit):
     band: verdict.verdict,
     score: verdict.score,
     detectionIds: verdict.detection_ids,
+    isAgent: verdict.agent !== undefined,
   });
 }

@@ -24,6 +24,8 @@ export interface JobOutcome {
   readonly detectionIds: readonly number[];
   readonly passes: number;
   readonly requests: number;
+  /** Forms that were let through: of how many POSTs the verdict itself named an agent, or was in a bot band. */
+  readonly forms: { readonly sent: number; readonly seen: number };
   /** The agent that the session shows: name and certainty. */
   readonly agent: Pick<KnownAgent, "name" | "certainty"> | null;
 }
@@ -66,6 +68,8 @@ export function outcomeOf(
   // A person does less than a bot's job: he was let through where nothing stood in his way.
   const done = isPerson ? stop === null && error === null : isDone(steps, visit);
   const result = done ? "done" : stop !== null || isRefused ? "stopped" : "failed";
+  const sent = judged.filter(({ request, action }) => request.startsWith("POST ") && action === "allow");
+  const seen = sent.filter(({ isAgent, band }) => isAgent || botBands.includes(band ?? ""));
   return {
     result,
     failure: result === "failed" ? (error?.message.split("\n")[0] ?? "not all was served") : null,
@@ -75,6 +79,7 @@ export function outcomeOf(
     detectionIds: [...new Set(all.flatMap(({ detectionIds }) => detectionIds))].sort((one, other) => one - other),
     passes,
     requests: judged.length,
+    forms: { sent: sent.length, seen: seen.length },
     agent: agent === null ? null : { name: agent.name, certainty: agent.certainty },
   };
 }

@@ -28,7 +28,14 @@ function decide(
     const visit = visitOf(req);
     if (visit === null || /\.(css|svg|js)$/.test(req.path)) return next();
     const action = actionOf(visit, req);
-    visit.note({ request: `${req.method} ${req.path}`, action, band: null, score: 0, detectionIds: [] });
+    visit.note({
+      request: `${req.method} ${req.path}`,
+      action,
+      band: null,
+      score: 0,
+      detectionIds: [],
+      isAgent: false,
+    });
     if (action === "allow") return next();
     res.status(403);
     answer(res);

@@ -19,6 +19,8 @@ export interface Judged {
   readonly band: Band | null;
   readonly score: number;
   readonly detectionIds: readonly number[];
+  /** Whether the verdict named an agent. */
+  readonly isAgent: boolean;
 }
 
 /** Where things are on the page that is shown. */
@@ -31,8 +33,8 @@ export interface ShownPage extends PagePlace {
 export interface ShopVisit {
   readonly url: string;
   readonly judged: Judged[];
-  /** The SDK's reports, by the status that they were answered with. */
-  readonly reports: number[];
+  /** The SDK's reports: the status that each was answered with, when it came, and what was in it. */
+  readonly reports: ReportSeen[];
   /** Requests that the shop answered itself: `POST /login`. */
   readonly served: Set<string>;
   /** Whether a challenge of the visit was refused a pass. */
@@ -48,6 +50,13 @@ export interface ShopVisit {
   until(test: (visit: ShopVisit) => boolean, what: string, ms: number): Promise<void>;
 }
 
+/** Of one report: ms since the first verdict of the visit, and the types of its events, each once. */
+export interface ReportSeen {
+  readonly status: number;
+  readonly atMs: number;
+  readonly types: readonly string[];
+}
+
 /** One report of the SDK, with the header lines that scoring reads. */
 export interface RecordedBatch {
   readonly headers: Readonly<Record<string, string>>;
@@ -60,6 +69,8 @@ export interface OpenVisit extends ShopVisit {
   readonly address: string;
   /** Marks of a peer's gate. */
   readonly marks: Set<string>;
+  /** ms since the first verdict of the visit; 0 before it. */
+  elapsedMs(): number;
   /** Notes what the gate said of a request. */
   note(judged: Omit<Judged, "atMs">): void;
 }
@@ -155,9 +166,10 @@ function newVisit(url: string, address: string, tellsPlaces: boolean): KnownVisi
     place: null,
     shownPath: null,
     batches: [],
+    elapsedMs: () => Math.round(performance.now() - (startedAt ?? performance.now())),
     note(judged) {
       startedAt ??= performance.now();
-      visit.judged.push({ atMs: Math.round(performance.now() - startedAt), ...judged });
+      visit.judged.push({ atMs: visit.elapsedMs(), ...judged });
       visit.waiters.check();
     },
     until: (test, what, ms) => waiters.until(() => test(visit), what, ms),
@@ -197,15 +209,20 @@ function scoredHeaders({ headers }: Request): Record<string, string> {
   return Object.fromEntries(named.filter((pair): pair is [string, string] => typeof pair[1] === "string"));
 }
 
+function typesIn(body: Buffer): string[] {
+  return [...new Set([...body.toString().matchAll(/"type":"(\w+)"/g)].map(([, type]) => type!))];
+}
+
 function forward(origin: string | null, incoming: Request, response: ServerResponse, visit: KnownVisit | null): void {
   if (origin === null || visit === null) return void response.writeHead(404).end();
   bodyOf(incoming, (body) => {
+    const atMs = visit.elapsedMs();
     const headers = { ...incoming.headers, "x-forwarded-for": visit.address };
     const outgoing = httpRequest(origin + incoming.originalUrl, { method: incoming.method, headers }, (answer) => {
       bodyOf(answer, (answered) => {
         const status = answer.statusCode ?? 502;
         if (incoming.path === "/v1/events") {
-          visit.reports.push(status);
+          visit.reports.push({ status, atMs, types: typesIn(body) });
           if (status === 202) visit.batches.push({ headers: scoredHeaders(incoming), body: body.toString() });
         }
         if (incoming.path === "/v1/challenges/solution" || incoming.path === "/v1/challenges") {

@@ -76,9 +76,26 @@ export function renderTools(rows: readonly JobRow[], sets: readonly string[]): s
     const inBotBand = ran.filter(({ band }) => botBands.includes(band)).length;
     const met = stops.length === 0 ? "-" : first === last ? String(first) : `${first} to ${last}`;
     const named = ran.filter(({ agent }) => agent !== null).length;
-    return [...key.split(" | "), ...counts, met, share(inBotBand, ran.length), String(named)];
+    const forms = (of: (each: JobOutcome["forms"]) => number) => ran.reduce((sum, { forms }) => sum + of(forms), 0);
+    const seen =
+      forms(({ sent }) => sent) === 0
+        ? "-"
+        : share(
+            forms(({ seen }) => seen),
+            forms(({ sent }) => sent),
+          );
+    return [...key.split(" | "), ...counts, met, share(inBotBand, ran.length), String(named), seen];
   });
-  return table(["group", "tool", ...sets, "met at request", "ever in a bot band", "named"], lines);
+  const head = [
+    "group",
+    "tool",
+    ...sets,
+    "met at request",
+    "ever in a bot band",
+    "named",
+    "forms let through, of them seen",
+  ];
+  return table(head, lines);
 }
 
 /** The summary by group, and every row. */

@@ -2,6 +2,7 @@
  * Verdicts as the customer's backend gets them: checked, with what to do and why there is none. The border where the wire form
  * enters the client; makes no requests.
  */
+import type { KnownAgent } from "../contract/bots/agents.js";
 import { wellFormedToken } from "../contract/sessions/session-token.js";
 import type { Action, Verdict } from "../contract/verdicts/verdict.js";
 
@@ -31,6 +32,8 @@ export interface CheckedVerdict extends Readonly<Verdict> {
   readonly requestId: string | null;
   /** Null for a verdict that verdictd gave, and for a visitor without a session, for whom it isn't asked. */
   readonly failed: FailureReason | null;
+  /** Of a judged request: the agent, crawler or library that the visitor is, where one is known. */
+  readonly agent?: KnownAgent;
   /** A token for the visitor's cookie, where one was asked for and the visitor brought none of use with a navigation. */
   readonly session_token?: string;
 }

@@ -10,6 +10,8 @@ import { limits } from "../limits.js";
 interface ReportWaitSources {
   readonly load?: (projectId: number, token: string) => Promise<void> | null;
   readonly state: (projectId: number, token: string) => Pick<ScoredState, "scored" | "lastSeenMs"> | null;
+  /** Reports of sessions that have arrived and are not scored yet. */
+  readonly underWay: { expect(nowMs: number): void; has(token: string): boolean };
   /** Whether a report can arrive under a token without a state: none does under one that is forged, foreign or expired. */
   readonly mayReport: (project: ProjectSettings, token: string) => boolean;
   readonly now: () => number;
@@ -25,12 +27,15 @@ export class ReportWait {
   }
 
   /**
-   * Resolves once the session has a score and its last report is at most 2 s older than now, after `waitMs`, or when `isOver` says that nobody waits any
-   * more. Null: there is nothing to wait for, or too many wait already. Never rejects.
+   * Resolves once the session has a score, its last report is at most 2 s older than now and none is under way, after `waitMs`, or when `isOver` says that
+   * nobody waits any more. Null: there is nothing to wait for, or too many wait already. Never rejects.
    */
   wait(project: ProjectSettings, token: string, waitMs: number, isOver: () => boolean): Promise<void> | null {
-    if (waitMs <= 0 || this.#waiting >= limits.reportWaitsMax) return null;
-    const freshMs = this.#sources.now() - limits.reportFreshMs;
+    if (waitMs <= 0) return null;
+    const nowMs = this.#sources.now();
+    this.#sources.underWay.expect(nowMs);
+    if (this.#waiting >= limits.reportWaitsMax) return null;
+    const freshMs = nowMs - limits.reportFreshMs;
     const isRemote = this.#sources.load !== undefined;
     if (!isRemote && this.#isEnough(project, token, freshMs)) return null;
     this.#waiting++;
@@ -65,7 +70,8 @@ export class ReportWait {
     try {
       const state = this.#sources.state(project.id, token);
       if (state === null) return !this.#sources.mayReport(project, token);
-      return state.scored && state.lastSeenMs >= freshMs;
+      // Of a form that is filled in fast, the report of its first input is fresh, and the one that leaves with the POST still to be scored.
+      return state.scored && state.lastSeenMs >= freshMs && !this.#sources.underWay.has(token);
     } catch {
       // The verdict that follows says what is wrong.
       return true;

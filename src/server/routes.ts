@@ -56,6 +56,7 @@ import type { ServiceMeters } from "../metrics/service-meters.js";
 import { clientIp, parseTrustedProxies, sentAddress, type TrustedProxies } from "../net/client-ip.js";
 import { storedAddress } from "../net/stored-address.js";
 import { ReportWait } from "../requests/report-wait.js";
+import { ReportsUnderWay } from "../requests/reports-under-way.js";
 import { agentNameWarnings } from "../rules/agent-names.js";
 import type { Expression } from "../rules/ast.js";
 import { warningsOf } from "../rules/warnings.js";
@@ -111,6 +112,7 @@ function dataPlaneRoutes({ thread, controlPlane, visitors, recording, verdicts, 
   const trusted = trustedProxies(config.trustedProxies);
   const visitorIp = (lastHop: string, forwardedFor: string) => clientIp(lastHop, forwardedFor, trusted);
   const onTrimmed = trimmingCounter(meters.services);
+  const underWay = new ReportsUnderWay(thread.shared.reportsUnderWay);
   const wait = new ReportWait({
     ...(config.store !== "" && { load: (projectId: number, token: string) => sessions.load(projectId, token, "now") }),
     state: (projectId, token) => {
@@ -118,6 +120,7 @@ function dataPlaneRoutes({ thread, controlPlane, visitors, recording, verdicts, 
       return sessions.scoredState(projectId, token);
     },
     mayReport: verdicts.mayReport,
+    underWay,
     now,
   });
   return [
@@ -130,6 +133,7 @@ function dataPlaneRoutes({ thread, controlPlane, visitors, recording, verdicts, 
       visits: visitors.visits,
       timelines,
       askedSessions,
+      underWay,
       steadyInterval: config.steadyInterval,
       now,
       onFailure,

@@ -9,6 +9,7 @@ import { newOutage } from "../cluster-store/outage-log.js";
 import { newReadinessBoard } from "../http/readiness.js";
 import { shippedFacts } from "../network/network-files.js";
 import { newRates, ratesSize } from "../requests/rates.js";
+import { newReportsUnderWay } from "../requests/reports-under-way.js";
 import { newVisits, visitsSize } from "../requests/visits.js";
 
 /** Can be posted to other threads. */
@@ -17,6 +18,8 @@ export interface SharedMemory {
   readonly challengingRules: SharedArrayBuffer;
   /** Sessions that asked for a challenge. */
   readonly askedSessions: SharedArrayBuffer;
+  /** Reports that a verdict may wait for. */
+  readonly reportsUnderWay: SharedArrayBuffer;
   /** Of signed requests. */
   readonly nonces: SharedArrayBuffer;
   /** Network facts at start; `RunningServer.useNetwork` replaces them. */
@@ -36,6 +39,7 @@ export function newSharedMemory(httpThreads: number, network = shippedFacts()): 
     readiness: newReadinessBoard(httpThreads),
     challengingRules: newChallengingRules(),
     askedSessions: newAskedSessions(),
+    reportsUnderWay: newReportsUnderWay(),
     nonces: newNonceTable(),
     network,
     requestRates: newRates(ratesSize(httpThreads)),

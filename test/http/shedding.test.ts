@@ -19,6 +19,8 @@ t.test("a batch that is shed", async (t) => {
   const credentials = new Credentials(store);
   const failures: unknown[] = [];
   let missed = 0;
+  let begun = 0;
+  let underWay = 0;
   const routes = ingestRoutes({
     queue: new IngestQueue({
       run: () => Promise.reject(new Error("nothing should come here")),
@@ -34,6 +36,13 @@ t.test("a batch that is shed", async (t) => {
     identities: { peek: () => unidentified, resolve: () => Promise.resolve(unidentified) },
     timelines: { follow: () => null },
     askedSessions: { hasAny: () => false, begin: () => null },
+    underWay: {
+      begin: () => {
+        begun++;
+        underWay++;
+        return { end: () => underWay-- };
+      },
+    },
     steadyInterval: 3,
     visits: { report: () => t.fail("it was not taken"), missed: () => missed++ },
     now: Date.now,
@@ -102,5 +111,7 @@ t.test("a batch that is shed", async (t) => {
   });
 
   t.same(failures, []);
+  t.ok(begun > 0);
+  t.equal(underWay, 0, "no verdict waits for what was shed");
   t.ok(missed > 0, "no page is silent that such a report may have followed");
 });

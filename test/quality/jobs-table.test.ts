@@ -12,6 +12,7 @@ const outcome = (result: JobOutcome["result"], number: number | null, band: stri
   detectionIds: [],
   passes: 0,
   requests: 3,
+  forms: { sent: 1, seen: number === null ? 0 : 1 },
   agent: null,
 });
 const row = (mode: "window" | "headless", A: JobOutcome, B: JobOutcome): JobRow => ({
@@ -27,7 +28,7 @@ t.test("a tool has a row for each of its modes, with the share and its interval"
     row("headless", outcome("stopped", 1, "definite"), outcome("stopped", 1, "definite")),
   ];
   t.same(renderTools(rows, ["A", "B"]).split("\n").slice(2), [
-    "| undisguised | A tool, window | 1 of 2 (9 to 91 %) | 1 of 1 (21 to 100 %) | 2 to 3 | 2 of 3 (21 to 94 %) | 0 |",
-    "| undisguised | A tool, headless | 1 of 1 (21 to 100 %) | 1 of 1 (21 to 100 %) | 1 | 2 of 2 (34 to 100 %) | 0 |",
+    "| undisguised | A tool, window | 1 of 2 (9 to 91 %) | 1 of 1 (21 to 100 %) | 2 to 3 | 2 of 3 (21 to 94 %) | 0 | 2 of 3 (21 to 94 %) |",
+    "| undisguised | A tool, headless | 1 of 1 (21 to 100 %) | 1 of 1 (21 to 100 %) | 1 | 2 of 2 (34 to 100 %) | 0 | 2 of 2 (34 to 100 %) |",
   ]);
 });

@@ -38,11 +38,18 @@ for (const [number, set] of (["A", "B"] as const satisfies RuleSetName[]).entrie
 t.test("of verdicts in one band the lowest score is told", async (t) => {
   const judged = [60, 31, 48].map((score) => ({
     band: "likely_human",
+    request: "POST /contact",
     score,
     detectionIds: [],
+    isAgent: score === 48,
     action: "allow",
     atMs: 0,
   }));
   const visit = { judged, passes: 0, isRefused: false } as unknown as ShopVisit;
-  t.match(outcomeOf([], visit, null, null, true, null), { result: "done", band: "likely_human", score: 31 });
+  t.match(outcomeOf([], visit, null, null, true, null), {
+    result: "done",
+    band: "likely_human",
+    score: 31,
+    forms: { sent: 3, seen: 1 },
+  });
 });

@@ -13,6 +13,7 @@ const project = await askingProject(server, tenant);
 await project.enable();
 const page = { method: "POST", path: "/buy", ip: "203.0.113.7", headers: navigation };
 
+const none = { expect: () => {}, has: () => false };
 /** The waits that are made here ask for none of its settings. */
 const anyProject = { id: 1 } as ProjectSettings;
 const judge = (of: AskingProject, more: object) =>
@@ -40,6 +41,22 @@ t.test("the answer waits for a report that comes meanwhile, and for no other", a
   }
   const token = await issued();
   t.match((await judge(project, { session_token: token, wait_ms: 20 })).json, { subject: "request", action: "allow" });
+});
+
+t.test("nobody waits for reports that were scored", async (t) => {
+  const reported = await issued();
+  for (let round = 0; round < 3; round++) {
+    await report(reported, `scored-${round}-`);
+    const order: string[] = [];
+    const silent = await issued();
+    await Promise.all(
+      Object.entries({ silent, reported }).map(async ([name, session_token]) => {
+        await judge(project, { session_token, wait_ms: 500 });
+        order.push(name);
+      }),
+    );
+    t.same(order, ["reported", "silent"]);
+  }
 });
 
 t.test("there is no wait under a token that no report can come under", async (t) => {
@@ -80,12 +97,14 @@ t.test("a client that goes leaves nothing behind", async (t) => {
 t.test("a wait ends at a look, at its limit, when nobody waits, and where nothing can be read", async (t) => {
   const reads: string[] = [];
   let state: { scored: boolean; lastSeenMs: number } | null = null;
+  const underWay = new Set<string>();
   const wait = new ReportWait({
     state: (_, token) => {
       reads.push(token);
       return state;
     },
     mayReport: () => true,
+    underWay: { expect: () => {}, has: (token) => underWay.has(token) },
     now: () => 10_000,
   });
   t.equal(
@@ -105,6 +124,17 @@ t.test("a wait ends at a look, at its limit, when nobody waits, and where nothin
     state = { scored: true, lastSeenMs: 10_001 };
     await waiting;
   }
+  state = { scored: true, lastSeenMs: 9999 };
+  underWay.add("t");
+  const waiting = wait.wait(anyProject, "t", 60_000, () => false);
+  t.ok(waiting, "it reported just now, and its next report has arrived");
+  t.equal(
+    wait.wait(anyProject, "other", 60_000, () => false),
+    null,
+    "another session's is no reason",
+  );
+  underWay.delete("t");
+  await waiting;
   state = null;
   await wait.wait(anyProject, "t", 30, () => false);
   await wait.wait(anyProject, "t", 60_000, () => true);
@@ -114,6 +144,7 @@ t.test("a wait ends at a look, at its limit, when nobody waits, and where nothin
       throw new Error("no store");
     },
     mayReport: () => true,
+    underWay: none,
     now: () => 0,
   });
   t.equal(
@@ -124,13 +155,14 @@ t.test("a wait ends at a look, at its limit, when nobody waits, and where nothin
     state: () => null,
     load: () => new Promise(() => {}),
     mayReport: () => true,
+    underWay: none,
     now: () => 0,
   });
   await slow.wait(anyProject, "t", 20, () => false);
 });
 
 t.test("only so many wait at once", async (t) => {
-  const wait = new ReportWait({ state: () => null, mayReport: () => true, now: () => 0 });
+  const wait = new ReportWait({ state: () => null, mayReport: () => true, underWay: none, now: () => 0 });
   let isOver = false;
   const waits = Array.from({ length: 600 }, () => wait.wait(anyProject, "t", 60_000, () => isOver));
   t.equal(waits.filter((each) => each === null).length, 100);

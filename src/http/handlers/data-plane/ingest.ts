@@ -33,6 +33,8 @@ interface IngestServices {
     /** Null for a batch of any other session. */
     begin(body: Buffer, nowMs: number): { end(): void } | null;
   };
+  /** Counts reports that verdicts may wait for; null for one that none waits for. */
+  readonly underWay: { begin(body: Buffer, nowMs: number): { end(): void } | null };
   /** Told of each report that was stored, and of each that could not be taken: when it arrived, ms since the epoch. */
   readonly visits: {
     report(token: string, atMs: number, sender: VisitSender | null): void;
@@ -123,8 +125,10 @@ function ingest(services: IngestServices, steady: ReplyHeaders, exchange: Exchan
       };
       const keep = services.timelines.follow(headers.siteKey, body);
       const awaited = services.askedSessions.begin(body, services.now());
+      const underWay = services.underWay.begin(body, atMs);
       const settle = (outcome: IngestOutcome | Error): void => {
         awaited?.end();
+        underWay?.end();
         if (outcome instanceof Error || "isShed" in outcome) visits.missed(atMs);
         else if (!(outcome instanceof Refusal)) {
           visits.report(outcome.session_token, atMs, senderOf(services, headers.siteKey, facts));
@@ -136,6 +140,7 @@ function ingest(services: IngestServices, steady: ReplyHeaders, exchange: Exchan
       };
       if (services.queue.offer(request, settle, awaited !== null)) return;
       awaited?.end();
+      underWay?.end();
       visits.missed(atMs);
       exchange.send(shed);
     },
