@@ -3,8 +3,10 @@
  * so it uses Node's own server. The API is not served here.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
 import { isLoopbackHost } from "../net/loopback.js";
 import { isReady, type Readiness } from "./readiness.js";
 
@@ -59,7 +61,7 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
   const retry = new AbortController();
   if (!(await listens(server, options))) {
     options.onTaken();
-    tryAgain(server, options, retry.signal);
+    void tryAgain(server, options, retry.signal);
   }
   return {
     close: async () => {
@@ -104,30 +106,27 @@ class Connections {
 }
 
 /** Resolves with false if another process has the address. */
-function listens(server: Server, { host, port, onListening }: AdminOptions): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const onError = (error: NodeJS.ErrnoException): void => {
-      if (error.code === "EADDRINUSE") resolve(false);
-      else reject(new Error(`can't listen on the admin address ${host}:${port}: ${error.message}`, { cause: error }));
-    };
-    server.once("error", onError);
-    server.listen(port, host, () => {
-      server.off("error", onError);
-      onListening((server.address() as AddressInfo).port);
-      resolve(true);
-    });
-  });
+async function listens(server: Server, { host, port, onListening }: AdminOptions): Promise<boolean> {
+  server.listen(port, host);
+  try {
+    // Leaves no listener behind: each try would tell again that it listens.
+    await once(server, "listening");
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === "EADDRINUSE") return false;
+    throw new Error(`can't listen on the admin address ${host}:${port}: ${message}`, { cause });
+  }
+  onListening((server.address() as AddressInfo).port);
+  return true;
 }
 
-function tryAgain(server: Server, options: AdminOptions, stopped: AbortSignal): void {
-  const timer = setTimeout(async () => {
-    try {
-      if (!(await listens(server, options)) && !stopped.aborted) tryAgain(server, options, stopped);
-    } catch (error) {
-      options.onFailure(error);
-    }
-  }, options.retryMs);
-  stopped.addEventListener("abort", () => clearTimeout(timer), { once: true });
+async function tryAgain(server: Server, options: AdminOptions, signal: AbortSignal): Promise<void> {
+  try {
+    do await wait(options.retryMs, undefined, { signal });
+    while (!(await listens(server, options)));
+  } catch (error) {
+    if (!signal.aborted) options.onFailure(error);
+  }
 }
 
 const jsonType = "application/json; charset=utf-8";

@@ -1,6 +1,6 @@
 /** The admin address while somebody holds its connections. */
 import { once } from "node:events";
-import { connect } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import t from "tap";
 import { startAdmin } from "../../src/http/admin.js";
 
@@ -44,4 +44,46 @@ t.test("connections that send their request drop by drop do not keep the admin a
     "the oldest went",
   );
   for (const socket of held) socket.destroy();
+});
+
+t.test("an admin address that was taken is told of once when it is free, however often it was tried", async (t) => {
+  const holder = createServer().listen(0, "127.0.0.1");
+  await once(holder, "listening");
+  const { port } = holder.address() as AddressInfo;
+  const told: string[] = [];
+  let listens: (() => void) | null = null;
+  const listening = new Promise<void>((resolve) => {
+    listens = resolve;
+  });
+  let tries = 0;
+  const warned = (warning: Error) => told.push(warning.name);
+  process.on("warning", warned);
+  t.teardown(() => process.off("warning", warned));
+  const admin = await startAdmin({
+    host: "127.0.0.1",
+    port,
+    token: "",
+    metrics: async () => "",
+    metricsType: "text/plain",
+    readiness: () => ({}) as never,
+    onFailure: (error) => t.fail(String(error)),
+    onTaken: () => told.push("taken"),
+    onListening: () => {
+      told.push("listening");
+      listens!();
+    },
+    get retryMs() {
+      // Read before each try.
+      if (++tries === 13) holder.close();
+      return 1;
+    },
+    connectionsMax: 4,
+    requestsOfConnection: 16,
+    silenceMs: 600_000,
+    headerMs: 500_000,
+    lookMs: 100_000,
+  });
+  t.teardown(() => admin.close());
+  await listening;
+  t.same(told, ["taken", "listening"]);
 });
