@@ -14,6 +14,7 @@ import { formJobs } from "./jobs/agent-jobs.js";
 import { effortMark } from "./jobs/cells.js";
 import { type JobName, knownForms } from "./jobs/jobs.js";
 import { foldRecordedVisit, type RecordedVisit, readRecordedVisits } from "./jobs/recorded-visits.js";
+import { bareAgent } from "./live/tools/agents/bare-agent.js";
 import { botScoreMax } from "./trace-outcome.js";
 import { wilsonInterval } from "./wilson.js";
 
@@ -21,14 +22,15 @@ import { wilsonInterval } from "./wilson.js";
 const toolsAside: ReadonlySet<string> = new Set(["Stagehand", "Crawlee", "puppeteer-real-browser"]);
 const jobsAside: ReadonlySet<JobName> = new Set(["log-in", "sign-up"]);
 
-type Split = "train" | "dev" | "fresh" | "effort";
+type Split = "train" | "dev" | "fresh" | "effort" | "variants";
 
 /**
  * `train` may be chosen on; `dev` has the tools and the jobs that were kept aside until a form without keys was made a sign, for which they were looked at; what is
- * `fresh` nothing was chosen on, nor on `effort`: the same forms by tools that somebody spent an hour on. People are split by job alone.
+ * `fresh` nothing was chosen on, nor on `effort`, the same forms by tools that somebody spent an hour on, and on `variants` of an agent in no list. People are split by job alone.
  */
 export function splitOf({ tool, job }: RecordedVisit): Split {
   if (tool.endsWith(effortMark)) return "effort";
+  if (tool.startsWith(`${bareAgent.name}, `)) return "variants";
   if (knownForms.includes(job)) return "fresh";
   return toolsAside.has(tool) || jobsAside.has(job) || !formJobs.includes(job) ? "dev" : "train";
 }

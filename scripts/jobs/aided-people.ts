@@ -6,10 +6,13 @@ import type { Display } from "../live/display.js";
 import { pause } from "../live/pause.js";
 import { between, type Random } from "../live/randomness.js";
 import { extensionArgs } from "../live/tools/aid-extensions.js";
+import { missingAccessibility, openAccessibilityBus } from "../live/tools/aid-programs.js";
 import { type FillTrigger, fillKeys, iconInset, unpackFilling } from "../live/tools/filling-extension.js";
+import { type EngineName, missingInputMethod, openInputMethod } from "../live/tools/input-methods.js";
 import {
   fillChromium,
   fillFirefox,
+  fillFirefoxHistory,
   firefoxAddressSettings,
   missingNss,
   savedArgs,
@@ -248,6 +251,104 @@ const byScript: Fill = async ({ hand, random }) => {
   await pause(between(random, 700, 1200));
 };
 
+const texts: Readonly<Record<string, string>> = {
+  name: "Ada Bell",
+  street: "12 Mill Lane",
+  town: "Norwich",
+  mail: "ada@mail.example",
+  message: "I would like to have two of the small lamps",
+};
+
+type ToField = (scene: Scene, field: string) => Promise<void>;
+const byPress: ToField = pointAt;
+const byTab: ToField = async ({ hand, random }) => {
+  await press(hand, "Tab", random);
+  await pause(between(random, 300, 600));
+};
+
+/** `write` puts the text of each field in once the field has the focus; the first one is reached by a press. */
+const fieldByField =
+  (write: (scene: Scene, field: string) => Promise<void>, next: ToField = byPress): Fill =>
+  async (scene) => {
+    for (const [index, field] of scene.fields.entries()) {
+      await (index === 0 ? byPress : next)(scene, field);
+      await write(scene, field);
+      await pause(between(scene.random, 500, 1000));
+    }
+  };
+
+type Write = (say: (text: string) => void) => (scene: Scene, field: string) => Promise<void>;
+
+const withInputMethod = (engine: EngineName, write: Write, next?: ToField) => async (around: Around) => {
+  const method = await openInputMethod(around.display, engine);
+  const options = { env: method.env, args: ["--gtk-version=3"] };
+  try {
+    await buy(
+      around,
+      fieldByField(write(method.say), next),
+      around.browser === "firefox" ? { env: method.env } : options,
+    );
+  } finally {
+    await method.close();
+  }
+};
+
+/** Words come a while after they were said; `ms` for the first of a field. */
+const dictated =
+  (from: number, to: number): Write =>
+  (say) =>
+  async ({ random }, field) => {
+    await pause(between(random, from, to));
+    say(texts[field]!);
+    await pause(500);
+  };
+
+/** Letters that an input method makes words of: Space for the next proposal, Return to take it. */
+const composed: Write =
+  () =>
+  async ({ hand, random }) => {
+    await pause(between(random, 400, 700));
+    for (const key of [..."sakura", "space", "space", "Return"]) {
+      await press(hand, key, random);
+      await pause(between(random, 60, 220));
+    }
+  };
+
+/** The expander takes the short form away and types the text. */
+const expanded = async ({ hand, random }: Scene, field: string) => {
+  for (const key of ["semicolon", "a", "b"]) {
+    await press(hand, key, random);
+    await pause(between(random, 60, 160));
+  }
+  hand.say("key --delay 4 BackSpace BackSpace BackSpace");
+  await pause(60);
+  hand.say(`type --clearmodifiers --delay 1 "${texts[field]!}"`);
+  await pause(700);
+};
+
+/** Software of an aid puts the texts in, by the browser's own interface for it. */
+const byAccessibility = (isQuick: boolean) => async (around: Around) => {
+  const bus = await openAccessibilityBus();
+  const write = async ({ random }: Scene, field: string) => {
+    if (!isQuick) await pause(between(random, 600, 1200));
+    await bus.write(field, texts[field]!);
+  };
+  try {
+    await buy(around, fieldByField(write), { env: bus.env, args: ["--force-renderer-accessibility"] });
+  } finally {
+    await bus.close();
+  }
+};
+
+/** What the browser remembers of each field. */
+const fromHistory = async ({ hand, random }: Scene) => {
+  await press(hand, "Down", random);
+  await pause(900);
+  await press(hand, "Down", random);
+  await pause(400);
+  await press(hand, "Return", random);
+};
+
 const two: readonly JobName[] = ["contact", "account"];
 const three: readonly JobName[] = ["sign-up", "delivery"];
 const filling = (trigger: FillTrigger, fill: Fill) => withManager(trigger, false, fill);
@@ -268,6 +369,45 @@ export const aidedPeople: readonly AidedPerson[] = [
     name: "developer tools and a manager",
     jobs: two,
     visit: withManager("message", false, byShortcut, useConsole),
+  },
+  ...(["delivery", "contact"] as const).flatMap((job): AidedPerson[] => {
+    const missing = () => missingInputMethod("dictation");
+    const spoken = (from: number, to: number, next?: ToField) => withInputMethod("dictation", dictated(from, to), next);
+    return [
+      { name: "dictation by an input method", jobs: [job], missing, visit: spoken(1200, 2500) },
+      { name: "dictation by an input method, at once", jobs: [job], missing, visit: spoken(30, 350) },
+      { name: "dictation by an input method, at once, by Tab", jobs: [job], missing, visit: spoken(30, 250, byTab) },
+      {
+        name: "an input method for Japanese",
+        jobs: [job],
+        missing: () => missingInputMethod("anthy"),
+        visit: withInputMethod("anthy", composed),
+      },
+      { name: "a text expander", jobs: [job], visit: (around) => buy(around, fieldByField(expanded)) },
+      {
+        name: "texts of an aid (AT-SPI)",
+        jobs: [job],
+        missing: missingAccessibility,
+        visit: byAccessibility(false),
+      },
+      {
+        name: "texts of an aid (AT-SPI), at once",
+        jobs: [job],
+        missing: missingAccessibility,
+        visit: byAccessibility(true),
+      },
+    ];
+  }),
+  {
+    name: "saved form history",
+    browser: "firefox",
+    jobs: ["delivery"],
+    missing: () => missingProgram("python3"),
+    visit: (around) =>
+      buy(around, fieldByField(fromHistory), {
+        prepare: (folder) => fillFirefoxHistory(folder, texts),
+        settings: `user_pref("browser.formfill.enable", true);\nuser_pref("extensions.formautofill.addresses.enabled", false);\n`,
+      }),
   },
   { name: "paste by the menu", jobs: three, visit: (around) => buy(around, pasteByMenu) },
   { name: "paste by the middle button", jobs: two, visit: (around) => buy(around, pasteByMiddle) },

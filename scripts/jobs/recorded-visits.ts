@@ -11,7 +11,7 @@ import { pointsOf } from "../../src/contract/events/packed-points.js";
 import { batchHeaders, headerFactsOf, requestFactsOf } from "../../src/contract/evidence/header-facts.js";
 import { foldBatch } from "../../src/engines/fold-batch.js";
 import { newFeatures, type SessionFeatures } from "../../src/engines/session-features.js";
-import { alone } from "../../test/engines/sessions.js";
+import { aloneAsRecorded } from "../../test/engines/sessions.js";
 import type { Cell } from "./cells.js";
 import type { RecordedBatch } from "./shop.js";
 
@@ -74,7 +74,8 @@ export function foldRecordedVisit({ reports }: RecordedVisit): {
   for (const { headers, events } of reports) {
     if (headers !== undefined) lines = headerFactsOf((position) => headers[batchHeaders[position]!.name] ?? "");
     const nowMs = Date.parse(events.at(-1)!.received_at) + 20;
-    foldBatch(features, spreadEvents(events).map(unpacked), requestFactsOf(lines, nowMs, ip), alone);
+    const facts = requestFactsOf(lines, nowMs, ip);
+    foldBatch(features, spreadEvents(events).map(unpacked), facts, aloneAsRecorded(events));
   }
   return { features, last: { ip, userAgent: lines.userAgent, path: "/", host: "shop.example" } };
 }

@@ -96,8 +96,9 @@ const isDrivenBySigns = (e: Signs) => {
   return driven >= 2 || (driven === 1 && countOf(unmovedSigns, e) >= 1);
 };
 /**
- * A form without keys whose texts the browser itself put in, each in one piece as its field got the focus. Managers of passwords and scripts set values, which
- * the browser does not call its own; who dictates or picks a sign is later, and by a suggestion of a keyboard there was a key.
+ * A form without keys whose texts the browser itself put in, each in one piece as its field got the focus, to which no hand led. Managers of passwords and
+ * scripts set values, which the browser does not call its own; who dictates or picks a sign presses the field or comes by Tab, and by a suggestion of a
+ * keyboard there was a key.
  */
 const isPutIn = (e: Read<"unkeyedForms" | "placedTexts" | "browserMobile" | "evalLength">) =>
   isDesktopChromium(e) && e.unkeyedForms >= 1 && e.placedTexts >= 2;
@@ -350,14 +351,14 @@ export const agentActDetections = [
     slug: "form-without-keys",
     state: "experimental",
     meaning:
-      "A form was filled in without a key, and the browser put the texts of it into their fields in one piece, as soon as each had the focus.",
+      "A form was filled in without a key, and the browser put the texts of it into their fields in one piece, as soon as each had the focus without a hand.",
     strength: "moderate",
     cause: "form_fill",
     group: "aid",
     reads: ["unkeyedForms", "placedTexts", "browserMobile", "evalLength"],
     when: isPutIn,
     source:
-      "drivers insert text through the browser; password managers and scripts set a field's value instead (they had it in 23 of 58 visits of people when a form without keys was enough), dictation and pickers take longer",
+      "drivers insert text through the browser; password managers and scripts set a field's value instead (they had it in 23 of 58 visits of people when a form without keys was enough). Dictation puts texts in so, too, while somebody presses field after field: so a focus that a press or Tab gave does not count",
     fires: { unkeyedForms: 1, placedTexts: 2, browserMobile: false, evalLength: 33 },
     staysQuiet: { unkeyedForms: 1, placedTexts: 1, browserMobile: false, evalLength: 33 },
   }),

@@ -304,6 +304,10 @@ t.test("texts that the browser puts into a field as it gets the focus", async (t
     t.equal(total("placed_texts"), 0, name);
     await page.evaluate("document.activeElement.blur()");
   }
+  /** Whoever used a hand before has not for a while. */
+  const later = (ms: number) =>
+    page.evaluate(`{ const now = performance.now; performance.now = () => now() + ${ms}; }`);
+  await later(5000);
   for (const id of ["name", "note"]) {
     await page.focus(`#${id}`);
     await page.keyboard.insertText("Ada Bell");
@@ -312,16 +316,33 @@ t.test("texts that the browser puts into a field as it gets the focus", async (t
   await reportAll(site, page);
   t.equal(total("placed_texts"), 2, "once a field");
 
+  await later(5000);
   await page.focus("#name");
-  await page.evaluate("{ const now = performance.now; performance.now = () => now() + 1000; }");
+  await later(1000);
   await page.keyboard.insertText("Ada Bell");
   await reportAll(site, page);
   t.equal(total("placed_texts"), 2, "later, as who speaks");
-  await page.evaluate('dispatchEvent(new Event("focus"))');
-  await page.focus("#note");
+  await later(5000);
+  await page.evaluate('document.activeElement.blur(); dispatchEvent(new Event("focus"))');
+  await page.focus("#name");
   await page.keyboard.insertText("Ada Bell");
   await reportAll(site, page);
   t.equal(total("placed_texts"), 2, "a window that came back with its field");
+  for (const [name, reach] of [
+    ["a press", () => page.click("#note")],
+    ["Tab", () => page.keyboard.press("Shift+Tab")],
+  ] as const) {
+    await later(5000);
+    await reach();
+    await page.keyboard.insertText("Ada Bell");
+    await reportAll(site, page);
+    t.equal(total("placed_texts"), 2, `after ${name}, as who dictates all the time`);
+  }
+  await later(5000);
+  await page.focus("#note");
+  await page.keyboard.insertText("Ada Bell");
+  await reportAll(site, page);
+  t.equal(total("placed_texts"), 3, "and again without a hand");
 });
 
 t.test("keys that reach a hidden page", async (t) => {

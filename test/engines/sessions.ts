@@ -5,6 +5,7 @@ import type { CrossSessionCounts, LastRequest } from "../../src/contract/evidenc
 import type { RequestFacts } from "../../src/contract/evidence/header-facts.js";
 import { foldBatch } from "../../src/engines/fold-batch.js";
 import { newFeatures, type SessionFeatures } from "../../src/engines/session-features.js";
+import { ticketIn } from "../../src/ingest/start-ticket.js";
 
 export const startMs = Date.parse("2026-11-21T12:00:00Z");
 
@@ -76,6 +77,16 @@ export const alone: CrossSessionCounts = {
   sessionsWithEnvironment: 1,
   startTicket: null,
 };
+
+/**
+ * The same for a batch of a recorded visit. Ingest checks a ticket by the project's key, which no recording has: one that came with the visit was the
+ * visit's own.
+ */
+export const aloneAsRecorded = (events: readonly IngestEvent[]): CrossSessionCounts => ({
+  ...alone,
+  startTicket: ticketIn(events) === undefined ? null : "fresh",
+});
+
 export const lastRequest: LastRequest = { ip: chromeFacts.ip, userAgent: chromeAgent, path: "/", host: "shop.example" };
 
 let count = 0;

@@ -14,6 +14,14 @@ t.test("no person is named or in a bot band", async (t) => {
   }
 });
 
+t.test("a visit that came with its start ticket has it when it is folded again", async (t) => {
+  const without = outcomes.filter(({ detectionIds }) => detectionIds.includes(100410));
+  t.same(
+    without.map(({ visit }) => `${visit.tool} ${visit.job}`),
+    [],
+  );
+});
+
 t.test("of tools and jobs on which nothing was chosen, four in five are named or in a bot band", async (t) => {
   const aside = outcomes.filter((each) => !isPerson(each) && splitOf(each.visit) === "dev");
   const known = aside.filter((each) => each.known !== "missed");

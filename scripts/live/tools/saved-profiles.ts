@@ -159,6 +159,26 @@ export async function fillFirefox(folder: string, origin: string): Promise<void>
   );
 }
 
+/** Firefox's memory of what was written into fields of these names before. */
+export function fillFirefoxHistory(folder: string, texts: Readonly<Record<string, string>>): Promise<void> {
+  const rows = Object.entries(texts).map(
+    ([name, text], index) =>
+      `INSERT INTO moz_formhistory VALUES (${index + 1}, '${name}', '${text}', 4, 1790000000000000, 1790000000000000, 'a1b2c3d4e5f${index}');`,
+  );
+  return execute(
+    join(folder, "formhistory.sqlite"),
+    `CREATE TABLE moz_formhistory (id INTEGER PRIMARY KEY, fieldname TEXT NOT NULL, value TEXT NOT NULL, timesUsed INTEGER, firstUsed INTEGER, lastUsed INTEGER, guid TEXT);
+    CREATE INDEX moz_formhistory_index ON moz_formhistory(fieldname);
+    CREATE INDEX moz_formhistory_lastused_index ON moz_formhistory(lastUsed);
+    CREATE UNIQUE INDEX moz_formhistory_guid_index ON moz_formhistory(guid);
+    CREATE TABLE moz_deleted_formhistory (id INTEGER PRIMARY KEY, timeDeleted INTEGER, guid TEXT);
+    CREATE TABLE moz_sources (id INTEGER PRIMARY KEY, source TEXT NOT NULL);
+    CREATE TABLE moz_history_to_sources (history_id INTEGER, source_id INTEGER, PRIMARY KEY (history_id, source_id)) WITHOUT ROWID;
+    PRAGMA user_version = 5;
+    ${rows.join("\n")}`,
+  );
+}
+
 /** Settings of Firefox that offer addresses in every country and language. */
 export const firefoxAddressSettings = [
   `user_pref("extensions.formautofill.addresses.supported", "on");`,

@@ -20,6 +20,8 @@ const focusMs = 1000;
 const tellMs = 5000;
 /** Text that is in a field so soon after it got the focus was not spoken or picked in a window of its own meanwhile, ms. */
 const placedMs = 500;
+/** A hand that pressed so shortly before led the focus: who dictates all the time has text for it at any moment, ms. */
+const handMs = 1000;
 /** Emoji and signs of a picker are shorter. */
 const placedMin = 3;
 /** A frame in a shadow root is none of the page's: who leads the pointer into one may press there for so long, ms. */
@@ -65,10 +67,13 @@ export function watchActs(listen: PageHooks["listen"], later: PageHooks["later"]
   let loneAt = -activeMs;
   /** When a hand last led the pointer, if not to a press of this page. */
   let ledAt = -frameMs;
+  const { hasFocus: hasFocusOf } = Document.prototype;
+  /** Past a named child of that name, and cheaper than through `doc` where every report asks. */
+  const isFocused = () => hasFocusOf.call(document);
   const checkActivation = () => {
     const now = performance.now();
     // A frame passes its activation on, and the console of the developer tools gives one: who types there has the focus there.
-    if (window.length || !doc.hasFocus() || now - ledAt < frameMs) causeAt = now;
+    if (window.length || !isFocused() || now - ledAt < frameMs) causeAt = now;
     if (!navigator.userActivation?.isActive || now - causeAt < activeMs || now - loneAt < activeMs) return;
     loneAt = now;
     count("lone_activations");
@@ -143,9 +148,17 @@ export function watchActs(listen: PageHooks["listen"], later: PageHooks["later"]
   listen(window, "focusin blur", forgetKeys);
 
   let fieldAt = -placedMs;
-  listen(window, "focusin", () => {
-    // A window that comes back gives its field the focus again: whoever was in front may have text for it.
-    fieldAt = performance.now() - backAt < placedMs ? -placedMs : performance.now();
+  let fieldBefore: EventTarget | null = null;
+  let handAt = -handMs;
+  listen(window, "pointerdown pointerup touchend click keydown keyup", () => {
+    handAt = performance.now();
+  });
+  listen(window, "focusin", ({ target }) => {
+    const now = performance.now();
+    // A window that comes back gives the focus to the field that had it: whoever was in front may have text for it.
+    const isGivenBack = target === fieldBefore && now - backAt < placedMs;
+    fieldBefore = target;
+    fieldAt = isGivenBack || now - handAt < handMs ? -placedMs : now;
   });
   listen<InputEvent>(window, "keydown beforeinput", ({ type, isTrusted, inputType, data }) => {
     const isPlaced = isTrusted && inputType === "insertText" && (data ?? "").length >= placedMin;
@@ -154,7 +167,7 @@ export function watchActs(listen: PageHooks["listen"], later: PageHooks["later"]
     if (isPlaced || type === "keydown") fieldAt = -placedMs;
   });
 
-  const hasFocus = () => window === top && !doc.hidden && doc.hasFocus() && performance.now() - focusedAt > focusMs;
+  const hasFocus = () => window === top && !doc.hidden && isFocused() && performance.now() - focusedAt > focusMs;
   let channel: BroadcastChannel | null = null;
   // A message costs more than all else that a report looks at: nobody speaks who is alone.
   let isAlone = true;

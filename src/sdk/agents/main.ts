@@ -50,8 +50,9 @@ export function watch(
   const told = new Set<string>();
   let fresh: string[] = [];
   const find = (kind: AgentMarkKind, value: string | undefined) => {
+    if (value === undefined) return;
     const mark = `${kind}:${value}`;
-    if (value === undefined || told.has(mark)) return;
+    if (told.has(mark)) return;
     told.add(mark);
     fresh.push(mark);
   };
@@ -72,11 +73,13 @@ export function watch(
   const attributes = namesOf(values("attribute").filter((each) => !each.endsWith("]")));
 
   const readAttributes = (element: Element) => {
-    const root = ofRoots[element.localName];
-    for (const { name } of element.attributes) {
+    const { localName } = element;
+    const root = ofRoots[localName];
+    // Names alone: to go through `attributes` makes an object of each.
+    for (const name of element.getAttributeNames()) {
       find("attribute", attributes.of(name));
       const own = root?.of(name);
-      if (own !== undefined) find("attribute", `${element.localName}[${own}]`);
+      if (own !== undefined) find("attribute", `${localName}[${own}]`);
     }
   };
   const readSheet = (element: Element) => {
@@ -93,20 +96,22 @@ export function watch(
   };
 
   const roots = () => [doc.documentElement, doc.head, doc.body].filter((each) => each !== null);
-  const readGlobals = () => {
-    let begun = false;
-    for (const value of values("global")) {
-      if (value.endsWith("*")) begun = true;
-      else if (Object.hasOwn(window, value)) find("global", value);
-    }
-    if (!begun) return;
-    const globals = namesOf(values("global"));
-    for (const name of Object.getOwnPropertyNames(window)) find("global", globals.of(name));
-  };
+  /** The roots as last seen: to ask the document for them takes a third of a look after a pause. */
+  let seen = roots();
+  const namesBefore = new WeakMap<Element, string>();
+  const globals = values("global").filter((each) => !each.endsWith("*"));
+  const begun = globals.length < values("global").length ? namesOf(values("global")) : undefined;
   /** What is looked at before each report: some thirty attributes and names. */
   const look = () => {
-    for (const root of roots()) readAttributes(root);
-    readGlobals();
+    if (!seen.every((each) => each.isConnected)) seen = roots();
+    for (const root of seen) {
+      const names = root.getAttributeNames().join();
+      if (namesBefore.get(root) === names) continue;
+      namesBefore.set(root, names);
+      readAttributes(root);
+    }
+    for (const value of globals) if (Object.hasOwn(window, value)) find("global", value);
+    if (begun) for (const name of Object.getOwnPropertyNames(window)) find("global", begun.of(name));
   };
 
   const observer = new MutationObserver((changes) => {
@@ -115,20 +120,23 @@ export function watch(
         for (const node of addedNodes) {
           if (!(node instanceof Element)) continue;
           readElement(node);
-          if (node === doc.body || node === doc.head) observer.observe(node, { childList: true });
+          if (node === doc.body || node === doc.head) {
+            observer.observe(node, { childList: true });
+            seen = roots();
+          }
         }
       }
     });
     if (fresh.length) later(tell, 0);
   });
-  for (const root of roots()) observer.observe(root, { childList: true });
+  for (const root of seen) observer.observe(root, { childList: true });
 
   for (const value of values("element")) {
     const query = value.endsWith("*") ? `[id^="${value.slice(0, -1)}"]` : `[id="${value}"]`;
     if (attempt(() => doc.querySelector(query))) find("element", value);
   }
   for (const each of doc.querySelectorAll("style[id],link[href]")) attempt(() => readSheet(each));
-  for (const root of roots()) {
+  for (const root of seen) {
     for (let index = 0, child = root.firstElementChild; child && index < childrenMax; index++) {
       readAttributes(child);
       child = child.nextElementSibling;

@@ -104,43 +104,89 @@ function handOf(
   };
 }
 
-/** How it acts: as somebody writes it at first, or otherwise. */
-type BareManner = "first" | "focus" | "hand" | "values";
+/** How the text comes into a field. */
+const fillings = {
+  insert: "text put in at once",
+  late: "text put in a second after the focus",
+  letters: "letters without keys",
+  keys: "key by key",
+  composed: "text as of an input method",
+  values: "values by a script",
+} as const;
+/** How the rest is pressed: as somebody writes it at first, along a way with pressure on whole pixels, or without a pointer. */
+const pressings = { middle: "presses in the middle", hand: "a hand's moves and presses", none: "no pointer" } as const;
 
-/** Another way to press and to fill in than the first. */
+interface BareManner {
+  readonly filling: keyof typeof fillings;
+  readonly pressing: keyof typeof pressings;
+}
+
+/** Other ways to press and to fill in than the first. */
 function otherwise(
-  manner: Exclude<BareManner, "first">,
+  { filling, pressing }: BareManner,
   call: Call,
   find: (selector: string) => Promise<number>,
+  pressMiddle: (selector: string) => Promise<void>,
   hand: DrivenPage,
 ): Pick<Agent, "click" | "fill"> {
-  const insert = (text: string) => call<void>("Input.insertText", { text });
   const focus = async (selector: string) => void (await call("DOM.focus", { nodeId: await find(selector) }));
-  if (manner === "focus") {
+  const run = (expression: string) => call<void>("Runtime.evaluate", { expression });
+  const found = (selector: string) => `document.querySelector(${JSON.stringify(selector)})`;
+  const pressEnter = async () => {
     const enter = { key: "Enter", code: "Enter", windowsVirtualKeyCode: 13 };
-    return {
-      async click(selector) {
-        await focus(selector);
-        await call("Input.dispatchKeyEvent", { type: "keyDown", ...enter, text: "\r" });
-        await pause(70);
-        await call("Input.dispatchKeyEvent", { type: "keyUp", ...enter });
-      },
-      fill: (selector, text) => focus(selector).then(() => insert(text)),
-    };
-  }
-  if (manner === "values") {
-    const run = (expression: string) => call<void>("Runtime.evaluate", { expression });
-    const found = (selector: string) => `document.querySelector(${JSON.stringify(selector)})`;
-    return {
-      click: (selector) => run(`${found(selector)}.click()`),
-      fill: (selector, text) =>
-        run(
-          `{ const field = ${found(selector)}; field.value = ${JSON.stringify(text)}; field.dispatchEvent(new Event("input", { bubbles: true })) }`,
-        ),
-    };
-  }
+    await call("Input.dispatchKeyEvent", { type: "keyDown", ...enter, text: "\r" });
+    await pause(70);
+    await call("Input.dispatchKeyEvent", { type: "keyUp", ...enter });
+  };
+  const reach = {
+    middle: pressMiddle,
+    hand: pressLikeAHand(call, hand),
+    none: focus,
+  }[pressing];
+  // Who works by values clicks by a script too.
+  const clickAlone = (selector: string) =>
+    filling === "values" ? run(`${found(selector)}.click()`) : focus(selector).then(pressEnter);
+  const insert = (text: string) => call<void>("Input.insertText", { text });
+  const fills: Record<typeof filling, (selector: string, text: string) => Promise<void>> = {
+    insert: (selector, text) => reach(selector).then(() => insert(text)),
+    async late(selector, text) {
+      await reach(selector);
+      await pause(1000);
+      await insert(text);
+    },
+    async letters(selector, text) {
+      await reach(selector);
+      for (const each of text) {
+        await call("Input.dispatchKeyEvent", { type: "char", text: each });
+        await pause(60 + 120 * Math.random());
+      }
+    },
+    async keys(selector, text) {
+      await reach(selector);
+      for (const each of text) {
+        await hand.keyDown(each);
+        await pause(40 + 50 * Math.random());
+        await hand.keyUp(each);
+        await pause(30 + 160 * Math.random());
+      }
+    },
+    async composed(selector, text) {
+      await reach(selector);
+      await call("Input.imeSetComposition", { text, selectionStart: text.length, selectionEnd: text.length });
+      await insert(text);
+    },
+    values: (selector, text) =>
+      run(
+        `{ const field = ${found(selector)}; field.value = ${JSON.stringify(text)}; field.dispatchEvent(new Event("input", { bubbles: true })) }`,
+      ),
+  };
+  return { click: pressing === "none" ? clickAlone : reach, fill: fills[filling] };
+}
+
+/** A press after a way there, on whole pixels and with the pressure of a mouse. */
+function pressLikeAHand(call: Call, hand: DrivenPage): (selector: string) => Promise<void> {
   let at = { x: 200, y: 200 };
-  const click = async (selector: string) => {
+  return async (selector) => {
     const { x, y, width, height } = await hand.box(selector);
     const to = { x: Math.round(x + 0.4 * width), y: Math.round(y + 0.6 * height) };
     const way = { x: to.x - at.x, y: to.y - at.y };
@@ -156,14 +202,13 @@ function otherwise(
     await pause(80);
     await call("Input.dispatchMouseEvent", { type: "mouseReleased", ...pressed });
   };
-  return { click, fill: (selector, text) => click(selector).then(() => insert(text)) };
 }
 
 async function work(
   port: number,
   origin: string,
   end: () => Promise<void>,
-  manner: BareManner = "first",
+  manner: BareManner | null = null,
 ): Promise<Agent> {
   const list = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as Target[];
   const target = list.find(({ type, url }) => type === "page" && url.startsWith(origin));
@@ -205,7 +250,7 @@ async function work(
       await call("DOM.focus", { nodeId: await find(selector) });
       await call("Input.insertText", { text });
     },
-    ...(manner !== "first" && otherwise(manner, call, find, hand)),
+    ...(manner !== null && otherwise(manner, call, find, click, hand)),
     hand,
     look: async () => {
       await call("Accessibility.getFullAXTree");
@@ -218,7 +263,7 @@ async function work(
   };
 }
 
-async function open(display: Display | null, manner: BareManner = "first"): Promise<Agent> {
+async function open(display: Display | null, manner: BareManner | null = null): Promise<Agent> {
   const profile = await scratchFolder();
   const port = await freePort();
   const own = [`--remote-debugging-port=${port}`, `--user-data-dir=${profile.path}`, "about:blank"];
@@ -241,21 +286,21 @@ export const bareAgent: AgentTool = {
   name: "agent in no list",
   missing: () => missingTool("ws"),
   modes: ["window", "headless"],
-  open,
+  open: (display) => open(display),
   attach: (port, origin) => work(port, origin, async () => {}),
 };
 
-/** The same by other ways, each as far from the first as can be written in a few lines. */
-export const bareVariants: readonly AgentTool[] = (
-  [
-    ["focus", "by the focus and Enter"],
-    ["hand", "by a hand's moves and presses"],
-    ["values", "by values and a script's click"],
-  ] as const
-).map(([manner, name]) => ({
-  name: `agent in no list, ${name}`,
-  missing: () => missingTool("ws"),
-  modes: ["window"],
-  open: (display) => open(display, manner),
-  attach: (port, origin) => work(port, origin, async () => {}, manner),
-}));
+const keysOf = <T extends object>(of: T) => Object.keys(of) as (keyof T)[];
+
+/** The same by eighteen other ways: each way to fill in with each way to press. */
+export const bareVariants: readonly AgentTool[] = keysOf(fillings).flatMap((filling) =>
+  keysOf(pressings).map(
+    (pressing): AgentTool => ({
+      name: `${bareAgent.name}, ${fillings[filling]}, ${pressings[pressing]}`,
+      missing: () => missingTool("ws"),
+      modes: ["window"],
+      open: (display) => open(display, { filling, pressing }),
+      attach: (port, origin) => work(port, origin, async () => {}, { filling, pressing }),
+    }),
+  ),
+);
