@@ -2,6 +2,7 @@
  * Challenges asked for without end, as anybody with the site key can: at full speed beside the bare server, and 10,000 a second with what that
  * costs in processor time, memory and the verdicts that are read meanwhile.
  */
+import { limits } from "../../src/limits.js";
 import { batchText, UniqueIds } from "../load/batches.js";
 import type { LoadJob } from "../load/job.js";
 import { curve } from "../load/latencies.js";
@@ -53,7 +54,8 @@ function challengeJob({ bed, options }: BenchContext, target: Target): LoadJob {
     url: target.url,
     traffic: { kind: "challenge", siteKey: bed.keys.siteKey, tokens: bed.tokens("sessions", 20_000) },
     tool: "raw",
-    connections: options.visitors,
+    // More at once are refused, and a refusal is no challenge.
+    connections: Math.min(options.visitors, limits.challengesMadeAtOnceMax),
     pipelining: 1,
     warmUpMs,
     durationMs: options.durationMs,
