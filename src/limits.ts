@@ -241,10 +241,10 @@ export const limits = {
   trafficValuesHeldMax: 200_000,
   /**
    * Allowed verdicts of a project, subject, band and hour that a thread counts one by one; from then on one of 2 is counted, of twice as many one of 4, and so
-   * on up to the second number, so that some 30,000 are counted of each. The error is at most 0.8 % of the count of all (`errorOfCount`).
+   * on up to the second number: more would let one request weigh as many as make an incident (`countMin`). The error is at most 0.7 % of the count of all.
    */
   trafficCountedMax: 60_000,
-  trafficEveryMax: 32,
+  trafficEveryMax: 8,
   /** Verdicts between two looks at how many values a thread holds: at most so many more by then, times 12. */
   trafficLookEvery: 2000,
   /** ms that a computed verdict waits to be counted by value with those that follow, and how many wait at most: fewer find caches that others have emptied each time. */

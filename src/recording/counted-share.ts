@@ -1,6 +1,6 @@
 /**
  * Which verdicts are counted by value. All of them, until a project has so many of one kind in an hour that fewer tell the same: then one of 2, later of 4
- * and so on to 32, at random, counts for all since the one before it. What is not simply allowed, and whatever proves or claims to be a bot, is always counted.
+ * and of 8, at random, counts for all since the one before it. What is not simply allowed, and whatever proves or claims to be a bot, is always counted.
  */
 import { type Band, bands, type VerdictSubject } from "../contract/verdicts/verdict.js";
 import { limits } from "../limits.js";

@@ -16,7 +16,7 @@ import { openStore } from "../../src/store/open-store.js";
 const max = limits.trafficCountedMax;
 const hourMs = 3_600_000;
 
-t.test("all are counted at first, then one of 2, of 4 and so on to 32, and none is lost", async (t) => {
+t.test("all are counted at first, then one of 2, of 4, of 8, and none is lost", async (t) => {
   const share = new CountedShare(seededRandom(1));
   const counted: number[] = [];
   const byPlace = new Array<number>(8).fill(0);
@@ -33,7 +33,7 @@ t.test("all are counted at first, then one of 2, of 4 and so on to 32, and none 
   }
   t.equal(counted[0], max, "one by one");
   for (let part = 1; part < parts; part++) {
-    const every = 2 ** Math.min(5, 1 + Math.floor(Math.log2(part)));
+    const every = Math.min(limits.trafficEveryMax, 2 ** (1 + Math.floor(Math.log2(part))));
     const one = max / counted[part]!;
     t.ok(Math.abs(one / every - 1) < 0.06, `one of ${every}: ${one}`);
   }
