@@ -2,7 +2,7 @@
  * Which sessions asked for a challenge recently, and how many batches of each are under way: those are scored whatever the load is, since a pass is
  * decided by them. In memory that all HTTP threads of a process share, of a fixed size: a later session takes the slot of an earlier one.
  */
-import { decodeSessionTokenInto, tokenBytes } from "../contract/sessions/session-token.js";
+import { TokenSlots } from "../contract/sessions/token-slots.js";
 import { limits } from "../limits.js";
 
 /** A power of two: 256 KiB. */
@@ -14,11 +14,6 @@ const askedAt = 2;
 const underWay = 3;
 /** Before the slots: when any session asked last, seconds. */
 const headWords = 1;
-/** Where the random bytes of a token begin. */
-const randomAt = 5;
-
-const front = Buffer.from("sess_");
-const tokenCharacters = 33;
 
 /** Memory for `AskedSessions`; can be posted to other threads. */
 export function newAskedSessions(): SharedArrayBuffer {
@@ -33,7 +28,7 @@ interface AwaitedBatch {
 /** One thread's way to the memory. */
 export class AskedSessions {
   readonly #words: Int32Array;
-  readonly #token = Buffer.alloc(tokenBytes);
+  readonly #slots = new TokenSlots(slotsMax);
 
   constructor(memory: SharedArrayBuffer) {
     this.#words = new Int32Array(memory);
@@ -41,12 +36,13 @@ export class AskedSessions {
 
   /** The session asks for a challenge. */
   record(token: string, nowMs: number): void {
-    const at = this.#slotOf(token);
-    if (at === -1) return;
+    const slot = this.#slots.of(token);
+    if (slot === -1) return;
+    const at = wordOf(slot);
     const nowS = Math.floor(nowMs / 1000);
     if (!this.#isOf(at)) {
-      this.#words[at] = this.#token.readInt32LE(randomAt + 4);
-      this.#words[at + 1] = this.#token.readInt32LE(randomAt + 8);
+      this.#words[at] = this.#slots.word(1);
+      this.#words[at + 1] = this.#slots.word(2);
       Atomics.store(this.#words, at + underWay, 0);
     }
     this.#words[at + askedAt] = nowS;
@@ -61,10 +57,9 @@ export class AskedSessions {
   /** Takes note of a batch that begins; null unless it is of a session that asked. Searches the body for a token: the first one counts. */
   begin(body: Buffer, nowMs: number): AwaitedBatch | null {
     if (!this.hasAny(nowMs)) return null;
-    const from = body.indexOf(front);
-    if (from === -1) return null;
-    const at = this.#slotOf(body.toString("latin1", from, from + tokenCharacters));
-    if (at === -1 || !this.#isOf(at) || !isRecent(this.#words[at + askedAt]!, nowMs)) return null;
+    const slot = this.#slots.inBody(body);
+    const at = wordOf(slot);
+    if (slot === -1 || !this.#isOf(at) || !isRecent(this.#words[at + askedAt]!, nowMs)) return null;
     const words = this.#words;
     const [one, other] = [words[at], words[at + 1]];
     Atomics.add(words, at + underWay, 1);
@@ -78,22 +73,20 @@ export class AskedSessions {
 
   /** Whether a batch of the session is under way. */
   isAwaited(token: string): boolean {
-    const at = this.#slotOf(token);
-    return at !== -1 && this.#isOf(at) && Atomics.load(this.#words, at + underWay) > 0;
+    const slot = this.#slots.of(token);
+    const at = wordOf(slot);
+    return slot !== -1 && this.#isOf(at) && Atomics.load(this.#words, at + underWay) > 0;
   }
 
-  #slotOf(token: string): number {
-    if (!decodeSessionTokenInto(token, this.#token, 0)) return -1;
-    return headWords + (this.#token.readUInt32LE(randomAt) & (slotsMax - 1)) * wordsPerSlot;
-  }
-
-  /** Whether the slot is the session's whose token `#slotOf` has read. */
+  /** Whether the words there are of the session whose slot was found last. */
   #isOf(at: number): boolean {
-    return (
-      this.#words[at] === this.#token.readInt32LE(randomAt + 4) &&
-      this.#words[at + 1] === this.#token.readInt32LE(randomAt + 8)
-    );
+    return this.#words[at] === this.#slots.word(1) && this.#words[at + 1] === this.#slots.word(2);
   }
+}
+
+/** Where the words of a slot begin. */
+function wordOf(slot: number): number {
+  return headWords + slot * wordsPerSlot;
 }
 
 function isRecent(atS: number, nowMs: number): boolean {

@@ -3,18 +3,13 @@
  * wait (`wait_ms`) waits for these. In memory that all HTTP threads of a process share, of a fixed size: where the tokens of two sessions have the same slot, one
  * waits for the other's reports too, no longer than it may.
  */
-import { decodeSessionTokenInto, tokenBytes } from "../contract/sessions/session-token.js";
+import { TokenSlots } from "../contract/sessions/token-slots.js";
 import { limits } from "../limits.js";
 
 /** A power of two: 64 KiB. */
 const slotsMax = 1 << 14;
 /** Before the slots: when somebody last asked for a wait, seconds since the epoch. */
 const headWords = 1;
-/** Where the random bytes of a token begin. */
-const randomAt = 5;
-
-const front = Buffer.from("sess_");
-const tokenCharacters = 33;
 
 /** Memory for `ReportsUnderWay`; can be posted to other threads. */
 export function newReportsUnderWay(): SharedArrayBuffer {
@@ -29,7 +24,7 @@ interface ReportUnderWay {
 /** One thread's way to the memory. */
 export class ReportsUnderWay {
   readonly #words: Int32Array;
-  readonly #token = Buffer.alloc(tokenBytes);
+  readonly #slots = new TokenSlots(slotsMax);
 
   constructor(memory: SharedArrayBuffer) {
     this.#words = new Int32Array(memory);
@@ -43,22 +38,17 @@ export class ReportsUnderWay {
   /** Counts a report that has arrived; null where nobody waits for reports, or where it names no session. The first token in the body counts. */
   begin(body: Buffer, nowMs: number): ReportUnderWay | null {
     if (nowMs >= this.#words[0]! * 1000 + limits.reportWaitsAwaitedMs) return null;
-    const from = body.indexOf(front);
-    const at = from === -1 ? -1 : this.#slotOf(body.toString("latin1", from, from + tokenCharacters));
-    if (at === -1) return null;
+    const slot = this.#slots.inBody(body);
+    if (slot === -1) return null;
     const words = this.#words;
+    const at = headWords + slot;
     Atomics.add(words, at, 1);
     return { end: () => void Atomics.sub(words, at, 1) };
   }
 
   /** Whether a report of the session is under way. */
   has(token: string): boolean {
-    const at = this.#slotOf(token);
-    return at !== -1 && Atomics.load(this.#words, at) > 0;
-  }
-
-  #slotOf(token: string): number {
-    if (!decodeSessionTokenInto(token, this.#token, 0)) return -1;
-    return headWords + (this.#token.readUInt32LE(randomAt) & (slotsMax - 1));
+    const slot = this.#slots.of(token);
+    return slot !== -1 && Atomics.load(this.#words, headWords + slot) > 0;
   }
 }

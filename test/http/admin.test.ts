@@ -4,6 +4,14 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import t from "tap";
 import { startAdmin } from "../../src/http/admin.js";
 
+const bounds = {
+  connectionsMax: 4,
+  requestsOfConnection: 16,
+  silenceMs: 600_000,
+  headerMs: 500_000,
+  lookMs: 100_000,
+};
+
 t.test("connections that send their request drop by drop do not keep the admin address", async (t) => {
   let port = 0;
   const admin = await startAdmin({
@@ -19,11 +27,7 @@ t.test("connections that send their request drop by drop do not keep the admin a
       port = taken;
     },
     retryMs: 1000,
-    connectionsMax: 4,
-    requestsOfConnection: 16,
-    silenceMs: 600_000,
-    headerMs: 500_000,
-    lookMs: 100_000,
+    ...bounds,
   });
   t.teardown(() => admin.close());
   const drip = async () => {
@@ -77,11 +81,7 @@ t.test("an admin address that was taken is told of once when it is free, however
       if (++tries === 13) holder.close();
       return 1;
     },
-    connectionsMax: 4,
-    requestsOfConnection: 16,
-    silenceMs: 600_000,
-    headerMs: 500_000,
-    lookMs: 100_000,
+    ...bounds,
   });
   t.teardown(() => admin.close());
   await listening;

@@ -66,10 +66,8 @@ function questionOf(
   const authority = read(request, "host", cut, trimming) ?? told.host ?? told.authority;
   const host = authority === undefined ? undefined : goodHost(authority);
   if (host !== undefined) context.host = host;
-  const address = read(request, "ip", boundedValue, trimming);
-  const ip = address === undefined ? undefined : canonicalIp(address);
+  const ip = read(request, "ip", (sent) => canonicalIp(boundedValue(sent)), trimming);
   if (ip !== undefined) context.ip = ip;
-  else if (address !== undefined) trimming.isIgnored = true;
   if (userAgent !== undefined) context.userAgent = userAgent;
   const judged: JudgedRequest = {
     context,
@@ -95,7 +93,7 @@ function textOf(request: JsonObject, name: string, trimming: Trimming): string |
   return undefined;
 }
 
-/** Treats an unreadable value as missing. Functions of this module, because a call's own would be made for every request. */
+/** Treats an unreadable value as missing. */
 function read<T>(
   request: JsonObject,
   name: string,
