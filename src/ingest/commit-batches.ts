@@ -197,12 +197,18 @@ function recordBatch(
     group.changed.add(session);
     try {
       const owner = { projectId: project.id, name: nameOf(session), features: session.features, isFirst };
-      const crossSession = {
-        ...(isFirst ? countSession(group.unit, project.id, fresh, facts) : notCounted),
-        startTicket: takeTicket(group.unit, project, fresh, facts),
-        ...countPathReuse(group.unit, owner, fresh, facts),
-      };
-      foldBatch(session.features, fresh, facts, crossSession);
+      const opening = isFirst ? countSession(group.unit, project.id, fresh, facts) : notCounted;
+      const startTicket = takeTicket(group.unit, project, fresh, facts);
+      const reuse = countPathReuse(group.unit, owner, fresh, facts);
+      // Name by name: with spread objects this took 3 us of a batch.
+      foldBatch(session.features, fresh, facts, {
+        sessionsFromIp: opening.sessionsFromIp,
+        sessionsWithEnvironment: opening.sessionsWithEnvironment,
+        startTicket,
+        sessionsWithShape: reuse.sessionsWithShape,
+        replayedShingles: reuse.replayedShingles,
+        replayedTurns: reuse.replayedTurns,
+      });
     } catch (cause) {
       throw new BatchFault("folding failed", { cause });
     }
@@ -398,8 +404,7 @@ function saveSession({ unit, dirty }: Group, session: OpenSession): void {
   }
   const seenIds = session.seenIds.save();
   const { contactKey } = session;
-  const record = { state, seenIds, features: packed, ...(contactKey !== undefined && { contactKey }) };
-  unit.putSession(key, encodeSession(record), session.isNew);
+  unit.putSession(key, encodeSession({ state, seenIds, features: packed, contactKey }), session.isNew);
   session.score = false;
   dirty.set(name, { key, fired });
 }

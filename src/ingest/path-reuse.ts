@@ -45,8 +45,7 @@ export function countPathReuse(
   const turns = turnHashes(features, events);
   const corners = cornerHashes(features, events);
   const hashes = shingles.length + turns.length + corners.length;
-  if (hashes === 0)
-    return { sessionsWithShape: isFirst ? countShape(unit, projectId, events, facts.nowMs) : 0, ...nothingReplayed };
+  if (hashes === 0) return nothingReplayed(isFirst ? countShape(unit, projectId, events, facts.nowMs) : 0);
   const { paths } = unit;
   const room = roomFor(hashes + 1, unit, projectId, features, facts);
   const replayedShingles = paths.record(projectId, name, shingles, room);
@@ -58,7 +57,7 @@ export function countPathReuse(
   const isResent = paths.record(projectId, name, [sent], isCopy ? noRoom : room) > 0;
   keepRoom(features, room);
   if (isCopy && isResent && countResent(unit, projectId, sent, facts.nowMs) <= resentMax) {
-    return { sessionsWithShape: 0, ...nothingReplayed };
+    return nothingReplayed(0);
   }
   foldCornerOwners(features, cornerOwners);
   const sessionsWithShape = isFirst || isCopy ? countShape(unit, projectId, events, facts.nowMs) : 0;
@@ -66,7 +65,9 @@ export function countPathReuse(
   return { sessionsWithShape: sessionsWithShape + (isFirst ? 0 : 1), replayedShingles, replayedTurns };
 }
 
-const nothingReplayed = { replayedShingles: 0, replayedTurns: 0 };
+function nothingReplayed(sessionsWithShape: number): PathReuse {
+  return { sessionsWithShape, replayedShingles: 0, replayedTurns: 0 };
+}
 
 /**
  * Names the first path of a batch by its event's id, the browser and the address that sent it: if these are the same, the same visitor resends it.

@@ -78,7 +78,11 @@ export class IngestQueue {
   readonly #options: QueueOptions;
   /** Waiting tasks; new batches join the last one. */
   #waiting: Task[] = [];
-  readonly #running = new Set<Task>();
+  /**
+   * At the workers, a few. Not a set: each table that V8 makes for one refers to the next, so once an old one is among the old objects all tasks since
+   * then, with all of their batches, are copied there, by collections that take twice as long.
+   */
+  #running: Task[] = [];
   /** Postponed batches, by their ticket. */
   readonly #late = new Map<string, LateBatch>();
   /** Outcomes, by ticket, that came before the answer which names the ticket, and how many times `tick` has seen them. */
@@ -185,7 +189,7 @@ export class IngestQueue {
     for (const task of [...this.#running, ...this.#waiting]) {
       if (++task.ticks <= limits.watchTicksMax) continue;
       const late = task.settle.splice(0);
-      if (this.#running.has(task)) isStuck = true;
+      if (this.#running.includes(task)) isStuck = true;
       else {
         this.#waiting = this.#waiting.filter((each) => each !== task);
         this.#waitingBatches -= late.length;
@@ -225,7 +229,7 @@ export class IngestQueue {
       this.#waiting.shift();
       this.#tasks++;
       this.#waitingBatches -= task.settle.length;
-      this.#running.add(task);
+      this.#running.push(task);
       void this.#run(task);
     }
   }
@@ -240,7 +244,7 @@ export class IngestQueue {
       const failure = error instanceof Error ? error : new Error(String(error));
       outcomes = task.settle.map(() => failure);
     }
-    this.#running.delete(task);
+    this.#running = this.#running.filter((each) => each !== task);
     this.#tasks--;
     this.#bytes -= task.bodyBytes;
     this.#dispatch();

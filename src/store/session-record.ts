@@ -64,7 +64,7 @@ export interface SessionRecord {
   /** Packed by the engines; opaque here. */
   features: Buffer;
   /** Key of the row (`idempotencyKey`) that leads to the session, or `noIdempotencyKey`; absent where its first contact was before schema 7. */
-  contactKey?: Buffer;
+  contactKey?: Buffer | undefined;
 }
 
 const textBytesMax = 2048;
