@@ -133,8 +133,11 @@ function below(places: Places, height: number): Places {
 }
 
 function switchesOf(browser: Visit["browser"], profile: string, url: string): string[] {
-  if (browser === "firefox") return ["--no-remote", "--profile", firefoxProfile(profile), "--kiosk", url];
-  const size = `--window-size=${screenSize.width},${screenSize.height}`;
+  const { width, height } = screenSize;
+  if (browser === "firefox") {
+    return ["--no-remote", "--profile", firefoxProfile(profile), "--width", `${width}`, "--height", `${height}`, url];
+  }
+  const size = `--window-size=${width},${height}`;
   return [...quietArgs, "--window-position=0,0", size, `--user-data-dir=${profile}`, url];
 }
 

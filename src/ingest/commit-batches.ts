@@ -37,7 +37,7 @@ import { findIdempotent, rememberIdempotent } from "./idempotency.js";
 import { countPathReuse } from "./path-reuse.js";
 import { SeenIds } from "./seen-ids.js";
 import { takeTicket } from "./start-ticket.js";
-import { isSteady } from "./steady.js";
+import { type Standing, standingOf } from "./steady.js";
 import type { TokenMint } from "./token-mint.js";
 import type { UnitOfWork } from "./unit-of-work.js";
 import { UsageTally } from "./usage-tally.js";
@@ -51,8 +51,8 @@ interface ContactShed {
 export interface Recorded extends IngestAnswer {
   /** Set if DNS is asked about the session's claim to be a crawler: the result is news for this project. */
   projectId?: number;
-  /** Set if more of the same would not change the session's verdict, see `steady.ts`. */
-  isSteady?: true;
+  /** How far the session's verdict stands, see `steady.ts`; absent where it may still change. */
+  standing?: Standing;
 }
 
 /** The outcome of a batch: recorded, refused, or a first contact that was shed. */
@@ -229,7 +229,8 @@ function recordBatch(
     duplicates: batch.events.length - fresh.length,
   };
   if (overQuota) answer.over_quota = true;
-  if (isSteady(session.state.score, session.features, batch.events)) answer.isSteady = true;
+  const standing = standingOf(session.state.score, session.features, batch.events);
+  if (standing !== undefined) answer.standing = standing;
   if (request.identity.crawlerClaim === "pending") answer.projectId = project.id;
   return answer;
 }

@@ -8,6 +8,7 @@
  */
 import { type ErrorName, Refusal } from "../errors.js";
 import type { IngestOutcome, Recorded } from "./commit-batches.js";
+import type { Standing } from "./steady.js";
 
 /** A batch without an outcome yet: it comes later, in `PostponedOutcomes`, under its ticket. */
 interface Postponed {
@@ -27,8 +28,9 @@ export interface PostponedOutcomes {
 
 const headBytes = 7;
 const kinds = { answer: 0, overQuota: 1, refusal: 2, shed: 3, postponed: 4 } as const;
-/** Added to the kind of an answer whose session's verdict stands. */
-const steadyBit = 0x80;
+/** Added to the kind of an answer, for how far its session's verdict stands. */
+const standingBits: Readonly<Record<Standing, number>> = { firm: 0x80, likely: 0x40 };
+const kindMask = 0x3f;
 /** No text of an outcome is longer: tokens have 33 characters, messages of refusals some 200. */
 const textCharactersMax = 4096;
 
@@ -62,7 +64,8 @@ function kindOf(outcome: TaskOutcome): number {
   if (outcome instanceof Refusal) return kinds.refusal;
   if ("ticket" in outcome) return kinds.postponed;
   if ("isShed" in outcome) return kinds.shed;
-  return (outcome.over_quota === true ? kinds.overQuota : kinds.answer) + (outcome.isSteady === true ? steadyBit : 0);
+  const kind = outcome.over_quota === true ? kinds.overQuota : kinds.answer;
+  return outcome.standing === undefined ? kind : kind + standingBits[outcome.standing];
 }
 
 function textOf(outcome: TaskOutcome): string {
@@ -101,8 +104,9 @@ export function decodeOutcomes(answer: Uint8Array): TaskOutcome[] {
 function recordedOf(text: string, accepted: number, duplicates: number, kind: number): Recorded {
   const end = text.indexOf("\n");
   const recorded: Recorded = { session_token: end === -1 ? text : text.slice(0, end), accepted, duplicates };
-  if ((kind & ~steadyBit) === kinds.overQuota) recorded.over_quota = true;
-  if ((kind & steadyBit) !== 0) recorded.isSteady = true;
+  if ((kind & kindMask) === kinds.overQuota) recorded.over_quota = true;
+  if ((kind & standingBits.firm) !== 0) recorded.standing = "firm";
+  else if ((kind & standingBits.likely) !== 0) recorded.standing = "likely";
   if (end !== -1) recorded.projectId = Number(text.slice(end + 1));
   return recorded;
 }

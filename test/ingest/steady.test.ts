@@ -33,11 +33,13 @@ t.test("the answer to a batch says how often the SDK is to send", async (t) => {
   t.equal(await send(event(id()), { ...event(id(), environment), type: "env" }), "1", "nothing is known yet");
   const told: (string | null)[] = [];
   for (let count = 0; count < 12; count++) told.push(await send(moves()));
-  t.match(told.join(), /^1,1,1,1,1,1,(1,)*5(,5)*$/);
+  t.match(told.join(), /^1,1,1,(1,)*2,(2,)+5(,5)*$/, "twice where it is likely to stand, then as the operator says");
 
   t.equal(await send({ ...event(id(), { path: "/checkout" }), type: "page" }, moves()), "1", "another page");
   t.equal(await send(moves()), "5");
-  t.equal(await send({ ...event(id(), { count: 1 }), type: "key" }), "1", "keys, as into a form");
+  t.equal(await send({ ...event(id(), { count: 1 }), type: "key" }), "5", "keys: the first into a form come at once");
+  t.equal(await send({ ...event(id(), { field_count: 1, submit: true }), type: "form" }), "1", "a form that was sent");
+  t.equal(await send(moves()), "5");
   t.equal(
     await send({ ...event(id(), { stack_probe: true }), type: "env" }),
     "1",

@@ -8,13 +8,15 @@ import { decodeOutcomes, encodeOutcomes, type TaskOutcome } from "../../src/inge
 import { anyCharacter, holds } from "../support/property.js";
 
 const outcome: fc.Arbitrary<TaskOutcome> = fc.oneof(
-  fc.tuple(fc.nat(100), fc.nat(100), fc.boolean(), fc.boolean()).map(([accepted, duplicates, over, steady]) => ({
-    session_token: `sess_${"A".repeat(28)}`,
-    accepted,
-    duplicates,
-    ...(over && { over_quota: true as const }),
-    ...(steady && { isSteady: true as const }),
-  })),
+  fc
+    .tuple(fc.nat(100), fc.nat(100), fc.boolean(), fc.constantFrom("firm", "likely", undefined))
+    .map(([accepted, duplicates, over, standing]) => ({
+      session_token: `sess_${"A".repeat(28)}`,
+      accepted,
+      duplicates,
+      ...(over && { over_quota: true as const }),
+      ...(standing !== undefined && { standing }),
+    })),
   fc
     .tuple(fc.constantFrom(...(Object.keys(errors) as ErrorName[])), fc.string({ unit: anyCharacter, maxLength: 300 }))
     .map(([error, message]) => new Refusal(error, message)),

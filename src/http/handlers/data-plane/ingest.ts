@@ -8,6 +8,7 @@ import type { IngestOutcome } from "../../../ingest/commit-batches.js";
 import type { IngestRequest } from "../../../ingest/frame.js";
 import { badIdempotencyKey, isIdempotencyKey } from "../../../ingest/idempotency.js";
 import type { IngestQueue } from "../../../ingest/queue.js";
+import type { Standing } from "../../../ingest/steady.js";
 import type { VisitorIdentities } from "../../../ingest/visitor-identities.js";
 import { limits } from "../../../limits.js";
 import type { Timelines } from "../../../recording/timelines.js";
@@ -40,7 +41,7 @@ interface IngestServices {
     report(token: string, atMs: number, sender: VisitSender | null): void;
     missed(atMs: number): void;
   };
-  /** Times its interval that the SDK may wait for its next batch where the verdict stands. */
+  /** Times its interval that the SDK may wait for its next batch where the verdict stands; at most twice where it is likely to. */
   readonly steadyInterval: number;
   readonly now: () => number;
   readonly onFailure: (error: unknown, requestId: string) => void;
@@ -49,7 +50,11 @@ interface IngestServices {
 /** `POST /v1/events` by site key, and its CORS preflight; answers any origin. */
 export function ingestRoutes(services: IngestServices): [RawRoute, PublicRoute] {
   const reader = new IngestHeaderReader();
-  const steady = ingestHeaders(services.steadyInterval);
+  const paces: Paces = {
+    usual: ingestHeaders(1),
+    likely: ingestHeaders(Math.min(likelyInterval, services.steadyInterval)),
+    firm: ingestHeaders(services.steadyInterval),
+  };
   return [
     {
       method: "post",
@@ -62,7 +67,7 @@ export function ingestRoutes(services: IngestServices): [RawRoute, PublicRoute] 
         description:
           "The site key comes in the header or as `site_key` of the body. A malformed batch is rejected as a whole. Under load a batch " +
           "may be shed: 202 with `accepted` 0 and the caller's own token, or 204. Never 429. `X-Verdict-Interval` of a 202 says how many times " +
-          "its usual interval a client may wait for its next batch (1, or more where the verdict stands), and that `packed_points` are understood; `X-Verdict-Packing`, the latest form of packed points and clicks that is understood.",
+          "its usual interval a client may wait for its next batch (1, or more where the verdict stands or is likely to), and that `packed_points` are understood; `X-Verdict-Packing`, the latest form of packed points and clicks that is understood.",
         parameters: [
           {
             in: "header",
@@ -76,13 +81,13 @@ export function ingestRoutes(services: IngestServices): [RawRoute, PublicRoute] 
         answers: { 202: "IngestAnswer", 204: "empty" },
       },
       checksFraming: true,
-      handleRaw: (exchange, req) => ingest(services, steady, exchange, reader.read(req)),
+      handleRaw: (exchange, req) => ingest(services, paces, exchange, reader.read(req)),
     },
     preflightRoute("/v1/events", "preflightIngest"),
   ];
 }
 
-function ingest(services: IngestServices, steady: ReplyHeaders, exchange: Exchange, headers: IngestHeaders): void {
+function ingest(services: IngestServices, paces: Paces, exchange: Exchange, headers: IngestHeaders): void {
   if (!headers.isAmbiguous) exchange.framedBy(headers);
   const { visits } = services;
   const atMs = services.now();
@@ -133,7 +138,7 @@ function ingest(services: IngestServices, steady: ReplyHeaders, exchange: Exchan
         else if (!(outcome instanceof Refusal)) {
           visits.report(outcome.session_token, atMs, senderOf(services, headers.siteKey, facts));
         }
-        exchange.send(reply(outcome, steady));
+        exchange.send(reply(outcome, paces));
         if (outcome instanceof Error) services.onFailure(outcome, exchange.requestId);
         keep?.(outcome);
         if (request.identity.crawlerClaim === "pending") identifyLater(services, request, outcome, exchange.requestId);
@@ -196,16 +201,18 @@ function earlyRefusal(
   return null;
 }
 
-function reply(outcome: IngestOutcome | Error, steady: ReplyHeaders): Reply {
+function reply(outcome: IngestOutcome | Error, paces: Paces): Reply {
   if (outcome instanceof Error) return { ...unstored, headers: cors };
   if ("isShed" in outcome) return shed;
   return outcome instanceof Refusal
     ? { ...refusal(outcome), headers: cors }
-    : { status: 202, body: answerText(outcome), headers: outcome.isSteady === true ? steady : usual };
+    : { status: 202, body: answerText(outcome), headers: paces[outcome.standing ?? "usual"] };
 }
 
-type ReplyHeaders = ReturnType<typeof ingestHeaders>;
-const usual = ingestHeaders(1);
+/** The headers of an answer, by how far the session's verdict stands. */
+type Paces = Readonly<Record<Standing | "usual", ReturnType<typeof ingestHeaders>>>;
+/** Times its interval that the SDK may wait where the verdict is likely to stand, if `steadyInterval` lets it. */
+const likelyInterval = 2;
 
 const shed: Reply = { status: 204, headers: cors };
 const unstored = refusal(refuse("unavailable", "the batch could not be stored; send it again"));
