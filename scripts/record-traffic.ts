@@ -26,6 +26,9 @@ const openMsMax = 60_000;
 /** Batches are at most fifteen seconds late: where the verdict stands. */
 const lastBatchMs = 15_500;
 
+/** A screen without a graphics processor would be drawn in software, which few people's are; Chromium has no WebGL here either. */
+const noWebgl = 'user_pref("webgl.disabled", true);\n';
+
 /** Visitors at a time. */
 const jobs = 2;
 
@@ -135,7 +138,16 @@ function below(places: Places, height: number): Places {
 function switchesOf(browser: Visit["browser"], profile: string, url: string): string[] {
   const { width, height } = screenSize;
   if (browser === "firefox") {
-    return ["--no-remote", "--profile", firefoxProfile(profile), "--width", `${width}`, "--height", `${height}`, url];
+    return [
+      "--no-remote",
+      "--profile",
+      firefoxProfile(profile, noWebgl),
+      "--width",
+      `${width}`,
+      "--height",
+      `${height}`,
+      url,
+    ];
   }
   const size = `--window-size=${width},${height}`;
   return [...quietArgs, "--window-position=0,0", size, `--user-data-dir=${profile}`, url];

@@ -18,6 +18,8 @@ interface Point {
 
 /** A mouse at 125 Hz. */
 const everyMs = 8;
+/** Of a step's length. */
+const forceError = 0.12;
 const sentence = "wedosellsmalllampsanditakethebluone".split("");
 
 export class Person {
@@ -78,7 +80,10 @@ export class Person {
     await this.#sweep(to, far > 60 ? 1.7 : 1);
   }
 
-  /** Speeds up sooner or later, slows down, bends and trembles; `slowness` 1: as fast as a hand goes. */
+  /**
+   * Speeds up sooner or later, slows down, bends and trembles, along its way as much as across it; `slowness` 1: as fast as a hand goes. Muscles err in proportion
+   * to their force, so fast steps vary more than slow ones (Harris and Wolpert 1998).
+   */
   async #sweep(to: Point, slowness: number): Promise<void> {
     const random = this.#random;
     const from = this.#at;
@@ -87,13 +92,20 @@ export class Person {
     const bend = roughlyNormal(random) * 0.08 * distance;
     const rise = between(random, 0.55, 1.5);
     const startedAt = performance.now();
+    let before = 0;
+    let [ahead, astray] = [0, 0];
     for (let atMs = everyMs; atMs <= durationMs; atMs += everyMs) {
       await pause(atMs - (performance.now() - startedAt));
       const share = (atMs / durationMs) ** rise;
       const done = share ** 3 * (10 - 15 * share + 6 * share * share);
-      const aside = bend * Math.sin(Math.PI * done) + roughlyNormal(random) * 0.5;
-      const x = from.x + (to.x - from.x) * done - ((to.y - from.y) / (distance || 1)) * aside;
-      const y = from.y + (to.y - from.y) * done + ((to.x - from.x) / (distance || 1)) * aside;
+      const error = 0.4 + forceError * (done - before) * distance;
+      before = done;
+      ahead = 0.8 * ahead + roughlyNormal(random) * error;
+      astray = 0.8 * astray + roughlyNormal(random) * error;
+      const along = done + ahead / (distance || 1);
+      const aside = bend * Math.sin(Math.PI * done) + astray;
+      const x = from.x + (to.x - from.x) * along - ((to.y - from.y) / (distance || 1)) * aside;
+      const y = from.y + (to.y - from.y) * along + ((to.x - from.x) / (distance || 1)) * aside;
       this.#hand.say(`mousemove ${Math.max(0, Math.round(x))} ${Math.max(0, Math.round(y))}`);
     }
     this.#at = to;

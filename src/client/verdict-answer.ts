@@ -61,6 +61,13 @@ export function failOpen(failed: FailureReason | null, requestId: string | null 
   };
 }
 
+/** Whether all is there that a site may read of it: a category or certainty that a newer verdictd has added passes as it is. */
+function isKnownAgent(value: unknown): value is KnownAgent {
+  if (typeof value !== "object" || value === null) return false;
+  const { name, category, certainty } = value as Partial<KnownAgent>;
+  return typeof name === "string" && typeof category === "string" && typeof certainty === "string";
+}
+
 /**
  * The body of a verdict read, or null when it is none. Strict in what is acted upon (the action); a band that a newer verdictd
  * has added passes as it is.
@@ -78,9 +85,14 @@ export function decodeVerdict(text: string, mode: Mode, requestId: string | null
   if (typeof score !== "number" || !(score >= 0 && score <= 99)) return null;
   if (typeof action !== "string" || !Object.hasOwn(knownActions, action)) return null;
   if (!Array.isArray(detection_ids) || !detection_ids.every((id) => typeof id === "number")) return null;
-  const { session_token: token, ...others } = value as Verdict & { readonly session_token?: unknown };
+  const {
+    session_token: token,
+    agent,
+    ...others
+  } = value as Verdict & Partial<Record<"session_token" | "agent", unknown>>;
   return {
     ...others,
+    ...(isKnownAgent(agent) && { agent }),
     ...(typeof token === "string" && wellFormedToken.test(token) && { session_token: token }),
     action: mode === "monitor" ? "allow" : action,
     resolvedAction: action,

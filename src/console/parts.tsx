@@ -309,10 +309,10 @@ export function Dialog(
         if (keeps === true) event.preventDefault();
       }}
       onMouseDown={(event) => {
-        isPressedOutside.current = isOutside(event);
+        isPressedOutside.current = event.button === 0 && isOutside(event);
       }}
       onMouseUp={(event) => {
-        if (isPressedOutside.current && isOutside(event) && keeps !== true) onClose();
+        if (event.button === 0 && isPressedOutside.current && isOutside(event) && keeps !== true) onClose();
       }}
     >
       <h2 id={id}>{title}</h2>

@@ -157,9 +157,9 @@ function Panel(properties: {
   );
 }
 
-/** Rounded up, as a bound has to be. */
+/** Rounded up, as a bound has to be, but not what binary fractions add: 0.007 * 1000 is above 7. */
 function shareText(share: number): string {
-  return `${(Math.ceil(share * 1000) / 10).toFixed(1)} %`;
+  return `${(Math.ceil(Number((share * 1000).toPrecision(12))) / 10).toFixed(1)} %`;
 }
 
 function Value(properties: {
