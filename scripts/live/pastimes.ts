@@ -8,7 +8,7 @@ import type { Hand } from "./tools/window.js";
 
 export type Pastime = "reads" | "draws" | "writes" | "looks around";
 
-/** Boxes by name: left, top, width, height in pixels of the screen. */
+/** Boxes by name: left, top, width, height in pixels of what they were measured in, the page or the screen. */
 export type Places = Readonly<Record<string, readonly [number, number, number, number]>>;
 
 interface Point {
@@ -18,8 +18,6 @@ interface Point {
 
 /** A mouse at 125 Hz. */
 const everyMs = 8;
-/** Of a step's length. */
-const forceError = 0.12;
 const sentence = "wedosellsmalllampsanditakethebluone".split("");
 
 export class Person {
@@ -81,32 +79,30 @@ export class Person {
   }
 
   /**
-   * Speeds up sooner or later, slows down, bends and trembles, along its way as much as across it; `slowness` 1: as fast as a hand goes. Muscles err in proportion
-   * to their force, so fast steps vary more than slow ones (Harris and Wolpert 1998).
+   * As a mass that a spring draws there, sooner or later, along a bend; it trembles in waves of 8 to 12 Hz on a slow drift. `slowness` 1: as fast as a hand
+   * goes.
    */
   async #sweep(to: Point, slowness: number): Promise<void> {
     const random = this.#random;
     const from = this.#at;
     const distance = Math.hypot(to.x - from.x, to.y - from.y);
-    const durationMs = slowness * between(random, 0.75, 1.3) * (110 + 90 * Math.log2(1 + distance / 24));
+    const durationMs = slowness * between(random, 0.9, 1.6) * (110 + 90 * Math.log2(1 + distance / 24));
     const bend = roughlyNormal(random) * 0.08 * distance;
-    const rise = between(random, 0.55, 1.5);
+    const pull = between(random, 6, 9);
+    const hertz = between(random, 8, 12);
+    let drift: Point = { x: 0, y: 0 };
     const startedAt = performance.now();
-    let before = 0;
-    let [ahead, astray] = [0, 0];
     for (let atMs = everyMs; atMs <= durationMs; atMs += everyMs) {
       await pause(atMs - (performance.now() - startedAt));
-      const share = (atMs / durationMs) ** rise;
-      const done = share ** 3 * (10 - 15 * share + 6 * share * share);
-      const error = 0.4 + forceError * (done - before) * distance;
-      before = done;
-      ahead = 0.8 * ahead + roughlyNormal(random) * error;
-      astray = 0.8 * astray + roughlyNormal(random) * error;
-      const along = done + ahead / (distance || 1);
-      const aside = bend * Math.sin(Math.PI * done) + astray;
-      const x = from.x + (to.x - from.x) * along - ((to.y - from.y) / (distance || 1)) * aside;
-      const y = from.y + (to.y - from.y) * along + ((to.x - from.x) / (distance || 1)) * aside;
-      this.#hand.say(`mousemove ${Math.max(0, Math.round(x))} ${Math.max(0, Math.round(y))}`);
+      const drawn = pull * (atMs / durationMs);
+      const done = 1 - (1 + drawn) * Math.exp(-drawn);
+      const aside = bend * Math.sin(Math.PI * done);
+      drift = { x: 0.85 * drift.x + 0.25 * roughlyNormal(random), y: 0.85 * drift.y + 0.25 * roughlyNormal(random) };
+      const turn = (2 * Math.PI * hertz * (startedAt + atMs)) / 1000;
+      const x = from.x + (to.x - from.x) * done - ((to.y - from.y) / (distance || 1)) * aside + drift.x;
+      const y = from.y + (to.y - from.y) * done + ((to.x - from.x) / (distance || 1)) * aside + drift.y;
+      const [left, top] = [x + 0.4 * Math.sin(turn), y + 0.4 * Math.cos(1.1 * turn)].map(Math.round);
+      this.#hand.say(`mousemove ${Math.max(0, left!)} ${Math.max(0, top!)}`);
     }
     this.#at = to;
   }
