@@ -1,7 +1,7 @@
 /**
  * The bench of jobs: tools, HTTP clients and people at a shop behind verdictd's middleware, each with a job, under two sets of rules (A: the bands alone, B: as
  * `protect.md` recommends). `node dist/scripts/quality-jobs.js [--only TEXT,…] [--rules A,B,watch] [--jobs N] [--seed N] [--json FILE] [--peers]
- * [--build DIST] [--trace] [--record FILE]`. Talks to loopback only; everything that it starts, it ends. `--tables FILE,…` runs nothing: it prints the tables of
+ * [--build DIST] [--trace] [--record FILE]`. A TEXT is part of group, tool, mode and job, without their commas. Talks to loopback only; everything that it starts, it ends. `--tables FILE,…` runs nothing: it prints the tables of
  * what `--json` wrote, of runs made one after another.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ import { type PeerName, peers } from "./jobs/peers.js";
 import { Recordings } from "./jobs/people.js";
 import { addRecordedVisits, recordedVisit } from "./jobs/recorded-visits.js";
 import { type Shop, type ShopVisit, startShop } from "./jobs/shop.js";
-import { type JobRow, renderJobs, renderTools } from "./jobs/table.js";
+import { type JobRow, renderForms, renderJobs, renderTools } from "./jobs/table.js";
 import { missingProgram } from "./live/chromium.js";
 import { openDisplay } from "./live/display.js";
 import { pause } from "./live/pause.js";
@@ -97,7 +97,8 @@ async function trace({ judged, token, reports }: ShopVisit, guarded: Guarded): P
 }
 
 function printTables(rows: readonly JobRow[], names: readonly string[]): void {
-  console.log(`${renderTools(rows, names)}\n\n${renderJobs(rows, names)}`);
+  const forms = names.flatMap((name) => renderForms(rows, name) ?? []);
+  console.log([renderTools(rows, names), ...forms, renderJobs(rows, names)].join("\n\n"));
 }
 
 async function main(): Promise<void> {
@@ -109,7 +110,7 @@ async function main(): Promise<void> {
   }
   const dist = resolve(flags.build ?? resolve(dirname(fileURLToPath(import.meta.url)), ".."));
   const cells = cellsOf(flags.jobsEach).filter(({ group, tool, mode, job }) => {
-    const name = `${group} ${tool} ${mode} ${job}`.toLowerCase();
+    const name = `${group} ${tool} ${mode} ${job}`.toLowerCase().replaceAll(",", "");
     return flags.parts.some((part) => name.includes(part));
   });
   if (cells.length === 0) throw new Error("no row matches --only");

@@ -30,11 +30,16 @@ const visits: readonly RuleOfShop[] = [
   { expression: "cookie_kept == false AND visit_pages > 5 AND NOT cleared", action: "challenge" },
 ];
 
-/** A: the bands alone. B: what `protect.md` recommends for a catalogue, which is all of it. "watch" stops nobody: what is known of a visit in the end. */
+/** Above the bands: a probable bot's challenge is passed by any browser that computes, an agent's too. */
+const agentsAtForms: readonly RuleOfShop[] = [
+  { expression: 'method == "POST" AND agent_certainty in {"marked", "behavior"}', action: "block" },
+];
+
+/** A: the bands alone. B: all that `protect.md` recommends, its rule against agents at forms too. "watch" stops nobody: what is known of a visit in the end. */
 export const ruleSets = {
   watch: [],
   A: bands,
-  B: [...bands, ...withoutSession, ...visits],
+  B: [...agentsAtForms, ...bands, ...withoutSession, ...visits],
 } as const satisfies Record<string, readonly RuleOfShop[]>;
 
 export type RuleSetName = keyof typeof ruleSets;

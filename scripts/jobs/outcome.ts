@@ -8,6 +8,8 @@ import type { ShopVisit } from "./shop.js";
 /** The first answer that was not the page. */
 export interface Stop {
   readonly action: string;
+  /** Method and path. */
+  readonly request: string;
   /** Of the requests that were judged, from 1. */
   readonly number: number;
   readonly atMs: number;
@@ -64,7 +66,10 @@ export function outcomeOf(
     detectionIds: [] as readonly number[],
   });
   const at = judged.findIndex(({ action }) => action === "block" || action === "challenge");
-  const stop = at < 0 ? null : { action: judged[at]!.action, number: at + 1, atMs: judged[at]!.atMs };
+  const stop =
+    at < 0
+      ? null
+      : { action: judged[at]!.action, request: judged[at]!.request, number: at + 1, atMs: judged[at]!.atMs };
   // A person does less than a bot's job: he was let through where nothing stood in his way.
   const done = isPerson ? stop === null && error === null : isDone(steps, visit);
   const result = done ? "done" : stop !== null || isRefused ? "stopped" : "failed";

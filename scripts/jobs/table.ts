@@ -2,6 +2,7 @@
 
 import { wilsonInterval } from "../wilson.js";
 import { type Cell, type GroupName, groups } from "./cells.js";
+import { jobs } from "./jobs.js";
 import type { JobOutcome } from "./outcome.js";
 import { botBands } from "./outcome.js";
 
@@ -96,6 +97,46 @@ export function renderTools(rows: readonly JobRow[], sets: readonly string[]): s
     "forms let through, of them seen",
   ];
   return table(head, lines);
+}
+
+/** Where a visit with a form ended. */
+const ends = {
+  before: "stopped before the form",
+  at: "stopped at the form's own POST",
+  later: "stopped later",
+  known: "not stopped, but named or in a bot band",
+  missed: "missed",
+} as const;
+
+/** "later": one form was let through, and the job was not done all the same. */
+function endOf(outcome: JobOutcome): keyof typeof ends {
+  const { result, stop, forms } = outcome;
+  if (result !== "stopped") return isKnown(outcome) ? "known" : "missed";
+  if (forms.sent > 0) return "later";
+  return stop?.request.startsWith("POST ") ? "at" : "before";
+}
+
+/** A row for each tool in each mode under one set of rules: where its visits with a form ended. Null where none has one. */
+export function renderForms(rows: readonly JobRow[], set: string): string | null {
+  const byTool = new Map<string, JobOutcome[]>();
+  for (const { cell, outcomes } of rows) {
+    const outcome = outcomes[set];
+    const hasForm = jobs[cell.job].some(({ kind }) => kind === "send");
+    if (outcome === undefined || outcome.result === "failed" || !hasForm) continue;
+    const key = `${cell.tool}, ${cell.mode}`;
+    byTool.set(key, [...(byTool.get(key) ?? []), outcome]);
+  }
+  if (byTool.size === 0) return null;
+  const names = Object.keys(ends) as (keyof typeof ends)[];
+  const counts = (own: readonly JobOutcome[]) =>
+    names.map((name) => String(own.filter((each) => endOf(each) === name).length));
+  const lines = [...byTool].map(([key, own]) => [key, String(own.length), ...counts(own)]);
+  const all = [...byTool.values()].flat();
+  const sum = names.map((name) => share(all.filter((each) => endOf(each) === name).length, all.length));
+  return table(
+    [`visits with a form, ${set}`, "visits", ...Object.values(ends)],
+    [...lines, ["all", String(all.length), ...sum]],
+  );
 }
 
 /** The summary by group, and every row. */

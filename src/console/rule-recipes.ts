@@ -34,6 +34,12 @@ export const ruleRecipes: readonly RuleRecipe[] = [
     note: "Replace the paths with yours. Marks and behavior are known from the SDK’s first reports on; a person who has an agent’s extension at work is stopped there too.",
   },
   {
+    name: "Keep AI agents from sending forms",
+    expression: 'method == "POST" AND agent_certainty in {"marked", "behavior"}',
+    action: "block",
+    note: "Put it above the rules on bands, whose challenge an agent’s browser passes. Pages that send POSTs by themselves fail for an agent too: add a path.",
+  },
+  {
     name: "Let signed AI agents in",
     expression: 'agent_certainty == "signed"',
     action: "allow",

@@ -50,8 +50,9 @@ async function judged(
   headers: readonly (readonly [string, string])[] = navigation,
   path = "/",
   ip = "203.0.113.7",
+  method = "GET",
 ) {
-  const body = { session_token: sessionToken, request: { method: "GET", path, ip, headers } };
+  const body = { session_token: sessionToken, request: { method, path, ip, headers } };
   const { json } = await server.ask("POST", "/v1/verdict", {
     headers: { "X-Service-Private-Key": project.privateKey },
     body,
@@ -303,6 +304,24 @@ t.test("the console's recipe lets marked and unknown agents read, not buy", asyn
   ] as const) {
     t.equal((await judged(project, token, navigation, "/shop")).action, "allow");
     t.equal((await judged(project, token, navigation, "/checkout/pay")).action, atCheckout);
+  }
+});
+
+t.test("the console's recipe keeps marked and unknown agents from sending forms, not from reading", async (t) => {
+  const { expression, action } = ruleRecipes.find(({ name }) => name === "Keep AI agents from sending forms")!;
+  const project = await fresh();
+  await project.enable();
+  await project.rule(expression, action);
+  const marked = await session(project, [mark]);
+  const unknown = await session(project, undefined, {}, { lone_activations: 2, shared_focus: 2, eval_length: 33 });
+  const person = await session(project, undefined);
+  for (const [token, atForm] of [
+    [marked, "block"],
+    [unknown, "block"],
+    [person, "allow"],
+  ] as const) {
+    t.equal((await judged(project, token, navigation, "/contact")).action, "allow");
+    t.equal((await judged(project, token, navigation, "/contact", undefined, "POST")).action, atForm);
   }
 });
 
