@@ -13,7 +13,16 @@ import { startVerdictd } from "../middleware/verdictd-process.js";
 import { freePort } from "../support/free-port.js";
 import { type Front, startFront } from "./front.js";
 import type { Answer, Command } from "./protocol.js";
-import { commandOf, differences, filledIn, plainOptionNames, type Scenario, type Step } from "./scenario.js";
+import {
+  commandOf,
+  differences,
+  expectedOf,
+  filledIn,
+  plainOptionNames,
+  type Scenario,
+  type Turn,
+  turnsOf,
+} from "./scenario.js";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = resolve(here, "../../..");
@@ -89,21 +98,22 @@ async function play(t: Test, adapter: Adapter, scenario: Scenario, front: Front)
   const made = await adapter.answer({ do: "create", options: withClient, hooks });
   if (made.error !== undefined) faults.push(`the options are refused: ${made.error}`);
   for (const [index, step] of steps.entries()) {
-    if (step.fault !== undefined) front.fault = step.fault;
-    for (let turn = 0; turn < (step.times ?? 1); turn++) {
+    for (const [turn, each] of turnsOf(step).entries()) {
+      if (each.fault !== undefined) front.fault = each.fault;
       front.asked.length = 0;
-      const answer = await adapter.answer(commandOf(step, withClient, hooks));
-      faults.push(...faultsOf(step, answer, front).map((fault) => `step ${index + 1}${fault}`));
+      const answer = await adapter.answer(commandOf(each, withClient, hooks));
+      faults.push(...faultsOf(each, answer, front).map((fault) => `step ${index + 1}, turn ${turn}${fault}`));
     }
   }
   t.same(faults, [], name);
 }
 
-function faultsOf({ gives = {}, asked, unsent = [] }: Step, answer: Answer, front: Front): string[] {
+function faultsOf(turn: Turn, answer: Answer, front: Front): string[] {
+  const { asked, unsent = [] } = turn;
   const { error } = answer;
   const given = error === undefined ? answer : { ...answer, error: plainOptionNames(error) };
   return [
-    ...differences(given, gives),
+    ...differences(given, expectedOf(turn)),
     ...(asked === undefined ? [] : differences(front.asked, asked, ".asked")),
     ...unsent.filter((text) => front.asked.some((each) => each.text.includes(text))).map((text) => `: sent ${text}`),
   ];

@@ -17,13 +17,14 @@ export interface Scenario {
 
 /**
  * A step is one command, `visit` with what differs from `GET /ok` of an unknown visitor; what stands in for verdictd from then on; and what is expected.
+ * With a list of targets or faults the command is given once for each; `$turn` is then its number, from 0 on. Each answer is held to what is expected.
  */
 export interface Step {
-  readonly fault?: Fault;
+  readonly fault?: Fault | readonly Fault[];
   readonly create?: object;
   readonly visit?: {
     readonly method?: string;
-    readonly target?: string;
+    readonly target?: string | readonly string[];
     /** Name and value; with a number that many lines, `X0`, `X1`, … */
     readonly headers?: readonly (readonly [name: string, value: string, times?: number])[];
     readonly ip?: string;
@@ -31,8 +32,11 @@ export interface Step {
   };
   readonly loggedIn?: string | null;
   readonly advance?: number;
-  /** How often; default once. Each answer is held to `gives`. */
+  /** How often; default once. */
   readonly times?: number;
+  /** Short for what `gives` when the visitor is let in without a verdict: the failure, which is reported. */
+  readonly unjudged?: string;
+  /** With `unjudged`: what differs. */
   readonly gives?: object;
   /** What verdictd was asked in this step, all of it and in this order; absent: whatever. */
   readonly asked?: readonly object[];
@@ -40,8 +44,40 @@ export interface Step {
   readonly unsent?: readonly string[];
 }
 
-/** The command of a step. */
-export function commandOf(step: Step, options: Scenario["options"], hooks: Hooks): Command {
+/** A step with one target and one fault. */
+export interface Turn extends Omit<Step, "fault" | "visit"> {
+  readonly fault?: Fault;
+  readonly visit?: Omit<NonNullable<Step["visit"]>, "target"> & { readonly target?: string };
+}
+
+/** A step's turns, in their order. */
+export function turnsOf(step: Step): Turn[] {
+  const { fault, visit, times } = step;
+  const faults = Array.isArray(fault) ? (fault as readonly Fault[]) : null;
+  const targets = Array.isArray(visit?.target) ? (visit.target as readonly string[]) : null;
+  const count = times ?? faults?.length ?? targets?.length ?? 1;
+  return Array.from({ length: count }, (_, turn) => {
+    const single = { ...step };
+    if (faults !== null) single.fault = faults[turn]!;
+    if (targets !== null) single.visit = { ...visit, target: targets[turn]! };
+    return filledIn(single, { turn: String(turn) }) as Turn;
+  });
+}
+
+/** What an answer is held to. */
+export function expectedOf({ unjudged, gives = {} }: Turn): object {
+  if (unjudged === undefined) return gives;
+  const verdict = {
+    verdict: "not_computed",
+    action: "allow",
+    failed: unjudged,
+    reason: `No verdict: ${unjudged}.`,
+  };
+  return { status: 200, reached: true, body: "ok", visit: { verdict }, failures: [unjudged], ...gives };
+}
+
+/** The command of a turn. */
+export function commandOf(step: Turn, options: Scenario["options"], hooks: Hooks): Command {
   if (step.create !== undefined) return { do: "create", options: { ...options, ...step.create }, hooks };
   if (step.loggedIn !== undefined) return { do: "loggedIn", token: step.loggedIn };
   if (step.advance !== undefined) return { do: "advance", ms: step.advance };
