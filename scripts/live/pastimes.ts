@@ -18,6 +18,10 @@ interface Point {
 
 /** A mouse at 125 Hz. */
 const everyMs = 8;
+/** How much the speed ripples, as a share; how far a sample is from its time, ms; how far a hand trembles, px. */
+const rippleShare = 0.3;
+const sampleErrorMs = 0.7;
+const tremor = 0.8;
 const sentence = "wedosellsmalllampsanditakethebluone".split("");
 
 export class Person {
@@ -79,30 +83,28 @@ export class Person {
   }
 
   /**
-   * As a mass that a spring draws there, sooner or later, along a bend; it trembles in waves of 8 to 12 Hz on a slow drift. `slowness` 1: as fast as a hand
+   * Speeds up sooner or later, slows down and bends; its speed ripples, and it trembles, in waves of 8 to 12 Hz as muscles do. `slowness` 1: as fast as a hand
    * goes.
    */
   async #sweep(to: Point, slowness: number): Promise<void> {
     const random = this.#random;
     const from = this.#at;
     const distance = Math.hypot(to.x - from.x, to.y - from.y);
-    const durationMs = slowness * between(random, 0.9, 1.6) * (110 + 90 * Math.log2(1 + distance / 24));
+    const durationMs = slowness * between(random, 0.75, 1.3) * (110 + 90 * Math.log2(1 + distance / 24));
     const bend = roughlyNormal(random) * 0.08 * distance;
-    const pull = between(random, 6, 9);
-    const hertz = between(random, 8, 12);
-    let drift: Point = { x: 0, y: 0 };
+    const rise = between(random, 0.55, 1.5);
+    const pace = (2 * Math.PI * between(random, 8, 12)) / 1000;
     const startedAt = performance.now();
     for (let atMs = everyMs; atMs <= durationMs; atMs += everyMs) {
       await pause(atMs - (performance.now() - startedAt));
-      const drawn = pull * (atMs / durationMs);
-      const done = 1 - (1 + drawn) * Math.exp(-drawn);
-      const aside = bend * Math.sin(Math.PI * done);
-      drift = { x: 0.85 * drift.x + 0.25 * roughlyNormal(random), y: 0.85 * drift.y + 0.25 * roughlyNormal(random) };
-      const turn = (2 * Math.PI * hertz * (startedAt + atMs)) / 1000;
-      const x = from.x + (to.x - from.x) * done - ((to.y - from.y) / (distance || 1)) * aside + drift.x;
-      const y = from.y + (to.y - from.y) * done + ((to.x - from.x) / (distance || 1)) * aside + drift.y;
-      const [left, top] = [x + 0.4 * Math.sin(turn), y + 0.4 * Math.cos(1.1 * turn)].map(Math.round);
-      this.#hand.say(`mousemove ${Math.max(0, left!)} ${Math.max(0, top!)}`);
+      const ripple = (rippleShare / pace) * Math.sin(pace * (startedAt + atMs));
+      const sampledMs = atMs + ripple + sampleErrorMs * roughlyNormal(random);
+      const share = Math.max(0, Math.min(1, sampledMs / durationMs)) ** rise;
+      const done = share ** 3 * (10 - 15 * share + 6 * share * share);
+      const aside = bend * Math.sin(Math.PI * done) + tremor * Math.sin(1.3 * pace * (startedAt + atMs));
+      const x = from.x + (to.x - from.x) * done - ((to.y - from.y) / (distance || 1)) * aside;
+      const y = from.y + (to.y - from.y) * done + ((to.x - from.x) / (distance || 1)) * aside;
+      this.#hand.say(`mousemove ${Math.max(0, Math.round(x))} ${Math.max(0, Math.round(y))}`);
     }
     this.#at = to;
   }

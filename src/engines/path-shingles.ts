@@ -23,11 +23,13 @@ export function packStep(dx: number, dy: number): number {
   return (((x & 0xffff) << 16) | (y & 0xffff)) >>> 0;
 }
 
+/** The steps of a window, which one batch at a time uses: a list of its own for each took longer to make than to fill. */
+const sharedRing = new Int32Array(shingleSteps);
+
 /** Polynomial rolling hash over the last eight steps. */
 class ShingleWindow {
   readonly hashes: number[] = [];
-  /** Signed: the engine treats all 32-bit values as small integers then. */
-  private readonly ring: number[] = [0, 0, 0, 0, 0, 0, 0, 0];
+  private readonly ring = sharedRing.fill(0);
   private held = 0;
   private hash = 0;
   private x = 0;
@@ -64,7 +66,7 @@ class ShingleWindow {
     const slot = this.held & 7;
     // The leaving step is 0 until the window is full, and has no weight then.
     this.hash = (Math.imul(this.hash, base) + step - Math.imul(this.ring[slot]!, leavingWeight)) | 0;
-    this.ring[slot] = step | 0;
+    this.ring[slot] = step;
     this.held += 1;
     if (this.held < shingleSteps || this.hashes.length >= shinglesPerBatchMax) return;
     let mixed = this.hash ^ (this.hash >>> 16);
@@ -78,7 +80,6 @@ class ShingleWindow {
    * diagonals and accelerate by a fixed rule.
    */
   private isDull(): boolean {
-    let distinct = 0;
     let reach = 0;
     let isLocked = true;
     for (let index = 0; index < shingleSteps; index++) {
@@ -87,9 +88,13 @@ class ShingleWindow {
       const down = Math.abs((step << 16) >> 16);
       reach += across + down;
       if (across !== 0 && down !== 0 && across !== down) isLocked = false;
-      if (!this.isAhead(step, index)) distinct += 1;
     }
-    return isLocked || distinct < distinctStepsMin || reach < reachMin;
+    if (isLocked || reach < reachMin) return true;
+    let distinct = 0;
+    for (let index = 0; index < shingleSteps && distinct < distinctStepsMin; index++) {
+      if (!this.isAhead(this.ring[index]!, index)) distinct += 1;
+    }
+    return distinct < distinctStepsMin;
   }
 
   /** Whether the step also occurs before `end`. A loop: for a handful of steps a call of `indexOf` takes twice as long. */

@@ -107,6 +107,7 @@ function addValue(hash: Hash64, value: unknown): void {
   else if (typeof value === "string") hash.addText(value);
   else if (Array.isArray(value)) {
     hash.addNumber(value.length);
-    for (const each of value) addValue(hash, each);
+    // Not by an iterator: rows of points are most of a batch.
+    for (let index = 0; index < value.length; index++) addValue(hash, value[index]);
   } else hash.addNumber(value === true ? 1 : 0);
 }

@@ -45,7 +45,8 @@ export function mix(hash: number, value: number): number {
  * any two of 20 000 texts collide. Stored: request ids seen, cross-session counts, start tickets' keys.
  */
 export class Hash64 {
-  #high = 0xdeadbeef;
+  // Signed, as all later values are: the engine then keeps both as small integers.
+  #high = 0xdeadbeef | 0;
   #low = 0x41c6ce57;
 
   /** Adds 32 bits. */
