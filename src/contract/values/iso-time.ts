@@ -10,12 +10,48 @@ const usualForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 const anyForm = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?(?:[Zz]|([+-]\d\d)(?::?(\d\d))?)?$/;
 const dateForm = /^\d{4}-\d\d-\d\d$/;
 
+/** Of the form of `Date.toISOString`, and of the day in it. */
+const usualLength = 24;
+const dayLength = 10;
+/** The day of the text that was read last, which is that of most: its ms are known. Nothing begins with the first one. */
+let knownDay = "none";
+let knownDayMs = 0;
+
+/** The ms since midnight that a text in the form of `Date.toISOString` says; -1 for any other. */
+function timeOfDayMs(text: string): number {
+  const hours = twoDigits(text, 11);
+  const minutes = twoDigits(text, 14);
+  const seconds = twoDigits(text, 17);
+  const hundredths = twoDigits(text, 20);
+  const last = text.charCodeAt(22) - 48;
+  const isUsual = text[10] === "T" && text[13] === ":" && text[16] === ":" && text[19] === "." && text[23] === "Z";
+  if (!isUsual || hours > 23 || minutes > 59 || seconds > 59 || hundredths > 99 || last < 0 || last > 9) return -1;
+  return ((hours * 60 + minutes) * 60 + seconds) * 1000 + hundredths * 10 + last;
+}
+
+/** Above 99 where they are none. */
+function twoDigits(text: string, at: number): number {
+  const ten = text.charCodeAt(at) - 48;
+  const one = text.charCodeAt(at + 1) - 48;
+  return ten < 0 || ten > 9 || one < 0 || one > 9 ? 100 : 10 * ten + one;
+}
+
 /**
  * Returns a date and time as ms since the epoch, UTC if it names no zone; NaN for any other text, and for an impossible date (month 13, 30 February).
  * Digits beyond milliseconds are cut.
  */
 export function isoTimeMs(text: string): number {
-  if (usualForm.test(text)) return isDayOfItsMonth(text) ? Date.parse(text) : Number.NaN;
+  const sinceMidnight = text.length === usualLength && text.startsWith(knownDay) ? timeOfDayMs(text) : -1;
+  if (sinceMidnight !== -1) return knownDayMs + sinceMidnight;
+  if (usualForm.test(text)) {
+    if (!isDayOfItsMonth(text)) return Number.NaN;
+    const ms = Date.parse(text);
+    if (!Number.isNaN(ms) && text.length === usualLength) {
+      knownDay = text.slice(0, dayLength);
+      knownDayMs = Date.parse(knownDay);
+    }
+    return ms;
+  }
   const iso = anyForm.exec(text);
   if (iso === null || !isDayOfItsMonth(text)) return Number.NaN;
   const [, date, time, fraction, hours, minutes] = iso;
