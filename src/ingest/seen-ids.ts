@@ -34,8 +34,8 @@ export class SeenIds {
     this.#unit = unit;
     this.#session = session;
     this.#words = inline.length / 4;
-    this.#held = new Int32Array(this.#words + 32);
-    inline.copy(Buffer.from(this.#held.buffer));
+    this.#held = memoryOf(this.#words + 32);
+    for (let word = 0; word < this.#words; word++) this.#held[word] = inline.readInt32LE(4 * word);
     this.#spilled = Math.max(0, eventCount - inline.length / hashBytes);
   }
 
@@ -61,7 +61,7 @@ export class SeenIds {
   /** Returns the part for the session record; spills first if it would be too large. */
   save(): Buffer {
     if (this.#words > 2 * limits.seenIdsInlineMax) this.#spill();
-    return Buffer.from(this.#held.buffer, 0, 4 * this.#words);
+    return Buffer.from(this.#held.buffer, this.#held.byteOffset, 4 * this.#words);
   }
 
   /** Drops the events in `fresh` that a generation knows; their hashes begin at word `from`. */
@@ -86,7 +86,7 @@ export class SeenIds {
     if (this.#words / 2 + hashes > heldMax) this.#spill();
     const needed = this.#words + 2 * (hashes + 1);
     if (needed <= this.#held.length) return;
-    const larger = new Int32Array(Math.max(needed, 2 * this.#held.length));
+    const larger = memoryOf(Math.max(needed, 2 * this.#held.length));
     larger.set(this.#held);
     this.#held = larger;
   }
@@ -108,6 +108,21 @@ export class SeenIds {
     const stored = this.#spilled === 0 ? undefined : this.#unit.seenIds(this.#session, 0);
     return stored ?? noHashes;
   }
+}
+
+const pieceWords = 16 * 1024;
+let piece = new Int32Array(pieceWords);
+let pieceEnd = 0;
+
+/** Memory for so many words, whatever was in it before: cut from larger pieces, since each list of its own would be memory that the collector counts. */
+function memoryOf(words: number): Int32Array<ArrayBuffer> {
+  if (words > pieceWords) return new Int32Array(words);
+  if (pieceEnd + words > pieceWords) {
+    piece = new Int32Array(pieceWords);
+    pieceEnd = 0;
+  }
+  pieceEnd += words;
+  return piece.subarray(pieceEnd - words, pieceEnd);
 }
 
 /** Whether the hash at word `at` also occurs before it. */
