@@ -53,6 +53,8 @@ export function useTask(): {
   readonly isRunning: boolean;
   readonly fault: string | null;
   run(task: () => Promise<void>): Promise<void>;
+  /** For what a dialog does, which shows its own faults: when `work` has succeeded, an earlier fault of the page goes. */
+  confirmed(work: Promise<unknown>): Promise<void>;
 } {
   const [isRunning, setRunning] = useState(false);
   const [fault, setFault] = useState<string | null>(null);
@@ -71,5 +73,9 @@ export function useTask(): {
       setRunning(false);
     }
   }, []);
-  return { isRunning, fault, run };
+  const confirmed = useCallback(async (work: Promise<unknown>) => {
+    await work;
+    setFault(null);
+  }, []);
+  return { isRunning, fault, run, confirmed };
 }

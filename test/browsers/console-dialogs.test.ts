@@ -53,6 +53,19 @@ t.test("a dialog that failed says why and stays open; opened again it has forgot
   t.same(desk.broken, []);
 });
 
+t.test("an action that failed on the page is forgotten once a dialog's action has succeeded", async (t) => {
+  const { desk, page, open, closed, yes, exists } = await tokensPage(t);
+  await page.route("**/v1/tokens", (route) => (route.request().method() === "POST" ? route.abort() : route.fallback()));
+  await page.getByRole("button", { name: "Create a token" }).click();
+  await page.getByRole("alert").waitFor();
+  await open();
+  await yes.click();
+  await closed();
+  t.notOk(await exists());
+  t.equal(await page.getByRole("alert").count(), 0);
+  t.same(desk.broken, []);
+});
+
 t.test("Escape and a press outside close it, and the focus goes back to the button", async (t) => {
   const { page, name, dialog, open, closed, focused, exists } = await tokensPage(t);
   await open();

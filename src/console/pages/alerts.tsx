@@ -115,7 +115,7 @@ function AlertList(
         <Confirmation
           title="Delete this alert?"
           yes="Delete"
-          act={() => change(api.removeAlert(project, removing.id))}
+          act={() => task.confirmed(change(api.removeAlert(project, removing.id)))}
           onClose={() => setRemoving(null)}
         >
           <p>

@@ -111,7 +111,7 @@ export function ChannelsCard({
         <Confirmation
           title="Remove this channel?"
           yes="Remove"
-          act={() => remove(removing)}
+          act={() => task.confirmed(remove(removing))}
           onClose={() => setRemoving(null)}
         >
           <p>

@@ -100,7 +100,7 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
         <Rotation
           type={asked}
           running={(scoring.value?.old_keys ?? []).filter(({ type }) => type === asked)}
-          act={(overlapHours) => rotate(asked, overlapHours)}
+          act={(overlapHours) => task.confirmed(rotate(asked, overlapHours))}
           onClose={() => setAsked(null)}
         />
       )}
@@ -108,7 +108,7 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
         <Confirmation
           title={`End old ${ending} keys now?`}
           yes="End now"
-          act={() => endOldKeys(ending)}
+          act={() => task.confirmed(endOldKeys(ending))}
           onClose={() => setEnding(null)}
         >
           <p>{usersOf(ending)} at once. This can’t be undone. The current key stays.</p>

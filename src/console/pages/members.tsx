@@ -125,7 +125,7 @@ export function MembersPage({ api }: { readonly api: Api }) {
         <Confirmation
           title={`Remove ${removing.user.name}?`}
           yes="Remove"
-          act={() => remove(removing)}
+          act={() => task.confirmed(remove(removing))}
           onClose={() => setRemoving(null)}
         >
           <p>

@@ -242,7 +242,7 @@ function RuleList({ api, project, rules, challenges, hits, minutes, reload }: Ru
           rule={{ ...starting, expression: starting.expression_source, sortOrder: starting.sort_order }}
           names={ruleNames(rules)}
           yes="Activate it"
-          act={() => toggle(starting)}
+          act={() => task.confirmed(toggle(starting))}
           onClose={() => setStarting(null)}
         />
       )}
@@ -250,7 +250,7 @@ function RuleList({ api, project, rules, challenges, hits, minutes, reload }: Ru
         <Confirmation
           title="Delete this rule?"
           yes="Delete"
-          act={() => remove(deleting)}
+          act={() => task.confirmed(remove(deleting))}
           onClose={() => setDeleting(null)}
         >
           <p>

@@ -88,7 +88,7 @@ function Form<Settings extends object>(
           </button>
         </p>
       )}
-      {isAsking && ask?.(changed, { act: store, onClose: () => setAsking(false) })}
+      {isAsking && ask?.(changed, { act: () => task.confirmed(store()), onClose: () => setAsking(false) })}
     </form>
   );
 }

@@ -98,7 +98,7 @@ export function TokensPage({ api, onRevokedSelf }: TokensPageProperties) {
         <Confirmation
           title={`Revoke token ${revoking.id}?`}
           yes="Revoke"
-          act={() => revoke(revoking)}
+          act={() => task.confirmed(revoke(revoking))}
           onClose={() => setRevoking(null)}
         >
           <p>
