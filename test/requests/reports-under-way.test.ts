@@ -28,6 +28,17 @@ t.test("each report of a session counts until it ends, on every thread", async (
   t.notOk(ingest.has(token));
 });
 
+t.test("a text that only begins like a token does not hide the token behind it", async (t) => {
+  verdicts.expect(now);
+  const bodyAfter = (count: number) =>
+    Buffer.from(JSON.stringify({ events: Array(count).fill({ request_id: "sess_new" }), session_token: token }));
+  const report = ingest.begin(bodyAfter(3), now);
+  t.ok(verdicts.has(token));
+  report?.end();
+  t.notOk(verdicts.has(token));
+  t.equal(ingest.begin(bodyAfter(4), now), null, "the search is bounded");
+});
+
 t.test("what names no session is not counted", async (t) => {
   verdicts.expect(now);
   for (const body of [bodyOf(null), bodyOf("sess_"), bodyOf(`sess_${"!".repeat(28)}`), Buffer.alloc(0)]) {

@@ -6,6 +6,8 @@ const randomAt = 5;
 
 const front = Buffer.from("sess_");
 const tokenCharacters = 33;
+/** A path or a request id may begin like a token; a body made to be searched costs no more than a few looks. */
+const looksMax = 4;
 
 /** Finds slots; remembers the token that it was asked for last. */
 export class TokenSlots {
@@ -22,10 +24,15 @@ export class TokenSlots {
     return decodeSessionTokenInto(token, this.#token, 0) ? this.#token.readUInt32LE(randomAt) & this.#mask : -1;
   }
 
-  /** The slot of the first token in the body of a batch; -1 without one. */
+  /** The slot of the first token in the body of a batch; -1 without one among the first few texts that begin like a token. */
   inBody(body: Buffer): number {
-    const from = body.indexOf(front);
-    return from === -1 ? -1 : this.of(body.toString("latin1", from, from + tokenCharacters));
+    let from = body.indexOf(front);
+    for (let looks = 0; from !== -1 && looks < looksMax; looks++) {
+      const slot = this.of(body.toString("latin1", from, from + tokenCharacters));
+      if (slot !== -1) return slot;
+      from = body.indexOf(front, from + front.length);
+    }
+    return -1;
   }
 
   /** A word of the random bytes, behind the one that chose the slot, of the token whose slot was found last. */
