@@ -1,8 +1,8 @@
 /**
  * The bench of jobs: tools, HTTP clients and people at a shop behind verdictd's middleware, each with a job, under two sets of rules (A: the bands alone, B: as
- * `protect.md` recommends). `node dist/scripts/quality-jobs.js [--only TEXT,…] [--rules A,B,watch] [--jobs N] [--seed N] [--json FILE] [--peers]
- * [--build DIST] [--trace] [--record FILE]`. A TEXT is part of group, tool, mode and job, without their commas. Talks to loopback only; everything that it starts, it ends. `--tables FILE,…` runs nothing: it prints the tables of
- * what `--json` wrote, of runs made one after another.
+ * `protect.md` recommends). `node dist/scripts/quality-jobs.js [--only TEXT]… [--rules A,B,watch] [--jobs N] [--seed N] [--json FILE] [--peers]
+ * [--build DIST] [--trace] [--record FILE]`. A TEXT is part of "group tool mode job". Talks to loopback only; everything that it starts, it ends.
+ * `--tables FILE,…` runs nothing: it prints the tables of what `--json` wrote, of runs made one after another.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -36,7 +36,7 @@ interface Counter {
 function readFlags() {
   const { values } = parseArgs({
     options: {
-      only: { type: "string", default: "" },
+      only: { type: "string", multiple: true, default: [""] },
       rules: { type: "string", default: "A,B" },
       jobs: { type: "string", default: "2" },
       seed: { type: "string", default: "1" },
@@ -56,7 +56,7 @@ function readFlags() {
     throw new Error("--rules wants some of A, B, watch");
   const seed = Number(values.seed);
   if (!Number.isInteger(seed)) throw new Error("--seed wants a whole number");
-  return { ...values, rules, jobsEach, seed, parts: values.only.toLowerCase().split(",") };
+  return { ...values, rules, jobsEach, seed, parts: values.only.map((part) => part.toLowerCase()) };
 }
 
 type Flags = ReturnType<typeof readFlags>;
@@ -110,7 +110,7 @@ async function main(): Promise<void> {
   }
   const dist = resolve(flags.build ?? resolve(dirname(fileURLToPath(import.meta.url)), ".."));
   const cells = cellsOf(flags.jobsEach).filter(({ group, tool, mode, job }) => {
-    const name = `${group} ${tool} ${mode} ${job}`.toLowerCase().replaceAll(",", "");
+    const name = `${group} ${tool} ${mode} ${job}`.toLowerCase();
     return flags.parts.some((part) => name.includes(part));
   });
   if (cells.length === 0) throw new Error("no row matches --only");

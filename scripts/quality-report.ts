@@ -1,6 +1,7 @@
 /**
  * `npm run quality`: the recorded traces and the recorded agents, the live browsers and the bench of jobs, one after another. With `--only TEXT,…` the live
- * browsers alone, with `--only agents` the recorded agents alone, with `--only jobs` (or `jobs,TEXT,…`) the bench of jobs alone; other flags go to what is run.
+ * browsers alone, with `--only agents` the recorded agents alone, with `--only jobs` the bench of jobs alone (`--only jobs --only TEXT`: its rows
+ * whose names contain TEXT, which may be given several times); other flags go to what is run.
  */
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
@@ -20,11 +21,10 @@ function statusOf(): number {
     return Math.max(recorded, run("quality-live.js", given), run("quality-jobs.js", []));
   }
   const isOneWord = given[at] !== "--only";
-  const parts = (isOneWord ? given[at]!.slice("--only=".length) : (given[at + 1] ?? "")).split(",");
-  if (parts[0] === "agents") return run("quality-agents.js", []);
-  if (parts[0] !== "jobs") return run("quality-live.js", given);
-  const others = given.toSpliced(at, isOneWord ? 1 : 2);
-  return run("quality-jobs.js", [...others, ...(parts.length > 1 ? ["--only", parts.slice(1).join(",")] : [])]);
+  const part = isOneWord ? given[at]!.slice("--only=".length) : given[at + 1];
+  if (part === "agents") return run("quality-agents.js", []);
+  if (part !== "jobs") return run("quality-live.js", given);
+  return run("quality-jobs.js", given.toSpliced(at, isOneWord ? 1 : 2));
 }
 
 process.exitCode = statusOf();

@@ -91,14 +91,20 @@ const press = async (hand: Hand, key: string, random: Random) => {
 const pointAt = ({ hand, visit, recordings, random }: Scene, id: string) =>
   playMovement(hand, recordings.movement(), pointOf(visit.place!, id, random));
 
-/** A list under the field opens with it; an arrow and Return choose. */
-const fromList: Fill = async (scene) => {
-  await pointAt(scene, scene.fields[0]!);
-  await pause(900);
-  await press(scene.hand, "Down", scene.random);
-  await pause(1100);
-  await press(scene.hand, "Return", scene.random);
-};
+/** Chromium opens its list when the field is pressed, Firefox with a first arrow: Return without an entry would send the form. An arrow and Return choose. */
+const fromList =
+  (opensByPress: boolean): Fill =>
+  async (scene) => {
+    await pointAt(scene, scene.fields[0]!);
+    await pause(900);
+    if (!opensByPress) {
+      await press(scene.hand, "Down", scene.random);
+      await pause(1100);
+    }
+    await press(scene.hand, "Down", scene.random);
+    await pause(1100);
+    await press(scene.hand, "Return", scene.random);
+  };
 
 /** The browser has filled it in before anybody came. */
 const nothing: Fill = ({ random }) => pause(between(random, 500, 1500));
@@ -355,9 +361,9 @@ const filling = (trigger: FillTrigger, fill: Fill) => withManager(trigger, false
 
 export const aidedPeople: readonly AidedPerson[] = [
   { name: "saved password", jobs: ["account"], visit: saved(nothing), missing: () => missingProgram("python3") },
-  { name: "saved address", jobs: ["delivery"], visit: saved(fromList), missing: () => missingProgram("python3") },
+  { name: "saved address", jobs: ["delivery"], visit: saved(fromList(true)), missing: () => missingProgram("python3") },
   { name: "saved password", browser: "firefox", jobs: ["account"], visit: saved(nothing), missing: missingNss },
-  { name: "saved address", browser: "firefox", jobs: ["delivery"], visit: saved(fromList), missing: missingNss },
+  { name: "saved address", browser: "firefox", jobs: ["delivery"], visit: saved(fromList(false)), missing: missingNss },
   { name: "manager that fills at load", jobs: two, visit: filling("load", nothing) },
   { name: "manager by shortcut, a message", jobs: three, visit: filling("message", byShortcut) },
   { name: "manager by shortcut, a script", jobs: two, visit: filling("script", byShortcut) },

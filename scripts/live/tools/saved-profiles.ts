@@ -183,7 +183,7 @@ export function fillFirefoxHistory(folder: string, texts: Readonly<Record<string
 export const firefoxAddressSettings = [
   `user_pref("extensions.formautofill.addresses.supported", "on");`,
   `user_pref("extensions.formautofill.addresses.enabled", true);`,
-  `user_pref("extensions.formautofill.supportedCountries", "US,GB");`,
+  `user_pref("extensions.formautofill.addresses.supportedCountries", "US,GB");`,
   `user_pref("signon.autofillForms.http", true);`,
   `user_pref("security.insecure_field_warning.contextual.enabled", false);`,
 ].join("\n");

@@ -102,7 +102,9 @@ export async function playWheel(hand: Hand, random: Random): Promise<void> {
 
 /** A point of the screen inside an element of the page. */
 export function pointOf(place: PagePlace, id: string, random: Random): { x: number; y: number } {
-  const [left, top, width, height] = place.boxes[id]!;
+  const box = place.boxes[id];
+  if (box === undefined) throw new Error(`nothing on the page has the id ${id}`);
+  const [left, top, width, height] = box;
   return {
     x: Math.round(left + width * between(random, 0.15, 0.7)),
     y: Math.round(pageTop(place) + top + height * between(random, 0.3, 0.7)),
