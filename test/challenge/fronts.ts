@@ -2,10 +2,8 @@
  * The shop of `challenged-site.ts` behind each middleware and each proxy recipe, verdictd's scripts and routes on the shop's own domain: each
  * gives the shop's origin, and ends with the test.
  */
-import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import express from "express";
@@ -19,6 +17,7 @@ import { honoVerdictd } from "../../src/middleware/fetch.js";
 import { startCaddy, startNginx } from "../middleware/proxies.js";
 import { missing, type StartProxy } from "../middleware/proxy.js";
 import { freePort } from "../support/free-port.js";
+import { listening } from "../support/listening.js";
 import { openShop, type Shop, shopAnswer } from "./challenged-site.js";
 
 export type OpenFront = (t: Test, shop: Shop) => Promise<string>;
@@ -61,13 +60,7 @@ function respond({ tenant }: Shop, incoming: IncomingMessage, response: ServerRe
 }
 
 async function listen(t: Test, server: Server): Promise<string> {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://${await listening(t, server)}`;
 }
 
 export const openExpress: OpenFront = (t, shop) => {

@@ -1,9 +1,8 @@
 /** A server in place of verdictd, real but with answers of the test's own, and a client of it. */
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Test } from "tap";
 import { type ClientFailure, type ClientOptions, createClient } from "../../src/client/client.js";
+import { listening } from "../support/listening.js";
 
 export const privateKey = "sk_test";
 export const good = { verdict: "definite", score: 3, action: "block", detection_ids: [100101], reason: "Bot." };
@@ -35,13 +34,7 @@ export async function site(t: Test, answer: RequestListener): Promise<Site> {
     started.answer(request, response);
   });
   server.on("connection", () => started.connections++);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return Object.assign(started, { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  return Object.assign(started, { baseUrl: `http://${await listening(t, server)}` });
 }
 
 export function clientOf(baseUrl: string, more: Partial<ClientOptions> = {}) {

@@ -1,8 +1,7 @@
 /** What stands between a client under test and a real verdictd: passes requests on, keeps what was asked, and fails as a scenario says. */
-import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Test } from "tap";
+import { listening } from "../support/listening.js";
 
 /** How the front answers in place of verdictd. `pass`: not at all, verdictd does. */
 export type Fault =
@@ -48,13 +47,7 @@ export async function startFront(t: Test, verdictd: string): Promise<Front> {
       answer(front.fault, verdictd, incoming, body, response);
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return Object.assign(front, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  return Object.assign(front, { url: `http://${await listening(t, server)}` });
 }
 
 function askedOf({ method = "", url = "", headers, rawHeaders }: IncomingMessage, body: Buffer): Asked {

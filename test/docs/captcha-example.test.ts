@@ -2,10 +2,8 @@
  * The documentation's hook for a CAPTCHA, run as it stands there: the real Express, a real verdictd whose rule challenges, and a stand-in for the
  * provider's siteverify over HTTP.
  */
-import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import express from "express";
@@ -13,6 +11,7 @@ import t, { type Test } from "tap";
 import { createClient } from "../../src/client/client.js";
 import { verdictd } from "../../src/middleware/express.js";
 import { batch, browserHeaders } from "../support/batches.js";
+import { listening } from "../support/listening.js";
 import { askUntil, firstTenant, startServer } from "../support/server.js";
 import { blocksMarked } from "./readme-commands.js";
 
@@ -34,13 +33,7 @@ writeFileSync(file, example?.source ?? "");
 const { captcha } = (await import(pathToFileURL(file).href)) as { captcha: Captcha };
 
 async function listen(t: Test, listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://${await listening(t, createServer(listener))}`;
 }
 
 const server = await startServer(t, ["--verdict-ttl", "0"]);

@@ -3,10 +3,8 @@
  * challenged, passed in the page, and sent once more. By the test keys, so a driven browser passes.
  */
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { build } from "esbuild";
@@ -19,6 +17,7 @@ import { Desk } from "../console/desk.js";
 import { installClient } from "../docs/installed-client.js";
 import { allSamples } from "../docs/samples.js";
 import { launch, noChromium } from "../support/chromium.js";
+import { listening } from "../support/listening.js";
 import { serve } from "../support/process.js";
 import { waitUntil } from "../support/wait-until.js";
 
@@ -90,13 +89,7 @@ t.test("frameworks in Chromium", { skip: noChromium ?? false }, async (t) => {
   });
   app.use("/api", verdictd({ client, challenge: "verdictd", siteKey, requests: true, waitForReport: 1000 }));
   app.all("/api/order", page("<p>Ordered</p>"));
-  const http = createServer(app).listen(0, "127.0.0.1");
-  await once(http, "listening");
-  t.teardown(() => {
-    http.closeAllConnections();
-    http.close();
-  });
-  const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const origin = `http://${await listening(t, createServer(app))}`;
   const browser = await launch(t);
   /** A visitor of its own: a pass serves its session alone. */
   const visit = async (path: string, script = ""): Promise<Page> => {

@@ -1,10 +1,9 @@
 /** Holds the Express middleware to what every middleware has to do, with the real Express. */
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import express from "express";
 import t from "tap";
 import { verdictd } from "../../src/middleware/express.js";
+import { listening } from "../support/listening.js";
 import { type AppOptions, checkMiddleware, checkOutage, type StartApp, seenOf } from "./claims.js";
 import { startVerdictd } from "./verdictd-process.js";
 
@@ -27,13 +26,7 @@ const start: StartApp = async (t, { challenge, hooks, ...options }) => {
   app.use((req, res) => {
     res.json(seenOf(req.path, req.verdictd));
   });
-  const server = createServer(app).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://${await listening(t, createServer(app))}`;
 };
 
 function challengeOption(challenge: AppOptions["challenge"]) {

@@ -1,7 +1,5 @@
 /** The option `issueToken` of each middleware: the cookie goes with the page, whatever the application sets itself, and no cache may store it. */
-import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import express from "express";
 import { fastify } from "fastify";
@@ -12,6 +10,7 @@ import { checkedCookie } from "../../src/middleware/cookie-options.js";
 import { verdictd as forExpress } from "../../src/middleware/express.js";
 import { verdictd as forFastify } from "../../src/middleware/fastify.js";
 import { createGuard, honoVerdictd, withSessionCookie, withVerdict } from "../../src/middleware/fetch.js";
+import { listening } from "../support/listening.js";
 import { startVerdictd } from "./verdictd-process.js";
 
 const running = await startVerdictd(t);
@@ -38,13 +37,8 @@ async function check(t: Test, site: string, paths: readonly string[]): Promise<v
   t.same(fetched.headers.getSetCookie(), [], "a fetch");
 }
 
-function listen(t: Test, server: ReturnType<typeof createServer>): Promise<string> {
-  server.listen(0, "127.0.0.1");
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return once(server, "listening").then(() => `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+async function listen(t: Test, server: ReturnType<typeof createServer>): Promise<string> {
+  return `http://${await listening(t, server)}`;
 }
 
 t.test("Express", async (t) => {

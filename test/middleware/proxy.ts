@@ -3,7 +3,6 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -11,6 +10,7 @@ import type { Test } from "tap";
 import { agentUrl, newKey, signatureFields } from "../bots/signed/signer.js";
 import { browserHeaders, event } from "../support/batches.js";
 import { freePort } from "../support/free-port.js";
+import { listening } from "../support/listening.js";
 import { trafficThroughOutage } from "./claims.js";
 import type { Echo } from "./echo.js";
 import { checkHostile } from "./hostile.js";
@@ -98,13 +98,8 @@ async function application(t: Test): Promise<{ address: string; requests: string
       const { method, url, headers } = request;
       response.writeHead(status).end(JSON.stringify({ method, url, headers, body }));
     });
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  return { address: `127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
+  return { address: await listening(t, server), requests };
 }
 
 /** What reaches the application says how verdictd judged the request. */

@@ -2,12 +2,12 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect } from "node:http2";
-import type { AddressInfo } from "node:net";
 import express from "express";
 import { fastify } from "fastify";
 import t, { type Test } from "tap";
 import { verdictd as expressVerdictd } from "../../src/middleware/express.js";
 import { verdictd as fastifyVerdictd } from "../../src/middleware/fastify.js";
+import { listening } from "../support/listening.js";
 import { startVerdictd } from "./verdictd-process.js";
 
 const running = await startVerdictd(t);
@@ -25,13 +25,7 @@ async function expressSite(t: Test, settings: readonly string[], more: object = 
   for (const setting of settings) app.enable(setting);
   app.use(expressVerdictd({ client, ...more }));
   app.get("/block", (_req, res) => res.send("served"));
-  const server = createServer(app).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://${await listening(t, createServer(app))}`;
 }
 
 const statusOf = async (url: string): Promise<number> => (await fetch(url, { headers })).status;

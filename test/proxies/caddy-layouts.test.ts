@@ -11,6 +11,7 @@ import { runCaddy, startCaddy } from "../middleware/proxies.js";
 import { missing } from "../middleware/proxy.js";
 import { startVerdictd } from "../middleware/verdictd-process.js";
 import { freePort } from "../support/free-port.js";
+import { listening } from "../support/listening.js";
 import { socketEcho } from "../support/socket-echo.js";
 
 t.test("Caddy in the usual layouts", { skip: missing("caddy") ?? false }, async (t) => {
@@ -21,16 +22,11 @@ t.test("Caddy in the usual layouts", { skip: missing("caddy") ?? false }, async 
       bytes += chunk.length;
     });
     incoming.on("end", () => response.end(String(bytes)));
-  }).listen(0, "127.0.0.1");
+  });
   app.on("upgrade", (_request, socket) => {
     socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
     socket.on("data", (bytes: Buffer) => socket.end(bytes));
     socket.on("error", () => socket.destroy());
-  });
-  await once(app, "listening");
-  t.teardown(() => {
-    app.closeAllConnections();
-    app.close();
   });
   const folder = join(t.testdirName, "caddy");
   mkdirSync(folder);
@@ -38,7 +34,7 @@ t.test("Caddy in the usual layouts", { skip: missing("caddy") ?? false }, async 
   await startCaddy(t, {
     verdictd: verdictd.baseUrl.slice(7),
     privateKey: verdictd.privateKey,
-    application: `127.0.0.1:${(app.address() as AddressInfo).port}`,
+    application: await listening(t, app),
     sitePort,
     folder,
     answerMs: 10_000,

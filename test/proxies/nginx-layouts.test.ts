@@ -2,10 +2,8 @@
  * The recipe for nginx inside the usual layouts of a site: PHP by FastCGI, static files, uploads, sub-folders, passwords, WebSockets and a second
  * site. Whatever location serves a request, verdictd is asked about it first, once. Skipped where nginx is missing.
  */
-import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { nginxSite, runNginx } from "../middleware/proxies.js";
@@ -13,6 +11,7 @@ import { missing } from "../middleware/proxy.js";
 import { startVerdictd } from "../middleware/verdictd-process.js";
 import { fastcgiEcho } from "../support/fastcgi-echo.js";
 import { freePort } from "../support/free-port.js";
+import { listening } from "../support/listening.js";
 import { socketEcho } from "../support/socket-echo.js";
 
 interface Reached {
@@ -34,18 +33,13 @@ async function application(t: Test): Promise<{ address: string; reached: Reached
       reached.push(echo);
       response.writeHead(incoming.url === "/intercepted" ? 403 : 200).end(JSON.stringify(echo));
     });
-  }).listen(0, "127.0.0.1");
+  });
   server.on("upgrade", (_request, socket) => {
     socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
     socket.on("data", (bytes: Buffer) => socket.end(bytes));
     socket.on("error", () => socket.destroy());
   });
-  await once(server, "listening");
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { address: `127.0.0.1:${(server.address() as AddressInfo).port}`, reached };
+  return { address: await listening(t, server), reached };
 }
 
 const mark = "  # --- verdictd: from here ---";
@@ -162,16 +156,11 @@ t.test("nginx in the usual layouts", { skip: missing("nginx") ?? false }, async 
       response
         .writeHead(204, { "X-Verdict": "likely_human", "X-Verdict-Action": "allow", "X-Request-Id": "one" })
         .end();
-    }).listen(0, "127.0.0.1");
-    await once(counting, "listening");
-    t.teardown(() => {
-      counting.closeAllConnections();
-      counting.close();
     });
     const port = await freePort();
     const own = {
       ...addresses,
-      verdictd: `127.0.0.1:${(counting.address() as AddressInfo).port}`,
+      verdictd: await listening(t, counting),
       sitePort: port,
       folder: join(folder, "counting"),
       answerMs: 10_000,

@@ -13,6 +13,7 @@ import { runNginx } from "../middleware/proxies.js";
 import { missing, runProxy } from "../middleware/proxy.js";
 import { startVerdictd, type VerdictdProcess } from "../middleware/verdictd-process.js";
 import { freePort } from "../support/free-port.js";
+import { listening } from "../support/listening.js";
 import { verdictd as run } from "../support/process.js";
 
 /** A site with one page; elsewhere it echoes what reached it. */
@@ -24,13 +25,8 @@ async function application(t: Test): Promise<{ address: string; requests: string
       response.setHeader("Content-Type", "text/html");
       response.end("<!doctype html><html><head><title>Shop</title></head><body>Hello</body></html>");
     } else response.end(JSON.stringify({ url, headers }));
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  return { address: `127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
+  return { address: await listening(t, server), requests };
 }
 
 interface Place {
