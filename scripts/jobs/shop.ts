@@ -114,13 +114,18 @@ export async function startShop(gate: Gate, number: number): Promise<Shop> {
     visits.get(socket.localAddress?.replace("::ffff:", "") ?? "") ?? null;
   const app = express();
   app.disable("x-powered-by");
+  // A request that is stopped is never served, and may be the first that brings the token.
+  app.use((req, _res, next) => {
+    const visit = visitOf(req);
+    if (visit !== null) visit.token = tokenOf(req) ?? visit.token;
+    next();
+  });
   for (const path of forwarded) app.all(path, (req, res) => forward(gate.origin, req, res, visitOf(req)));
   app.post("/place", (req, res) => {
     bodyOf(req, (body) => {
       const visit = visitOf(req);
       if (visit !== null) {
         visit.place = JSON.parse(body.toString()) as ShownPage;
-        visit.token = tokenOf(req) ?? visit.token;
         visit.waiters.check();
       }
       res.status(204).end();
@@ -186,7 +191,6 @@ function serve(req: Request, res: Response, { script }: Gate, visit: KnownVisit 
     if (visit === null) return;
     visit.served.add(`${req.method} ${pathname}${search}`);
     if (req.method === "GET") visit.shownPath = pathname + search;
-    visit.token = tokenOf(req) ?? visit.token;
     visit.waiters.check();
   };
   if (req.method === "POST" && postPaths.includes(pathname)) {

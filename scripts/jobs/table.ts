@@ -101,7 +101,7 @@ export function renderTools(rows: readonly JobRow[], sets: readonly string[]): s
 
 /** Where a visit with a form ended. */
 const ends = {
-  before: "stopped before the form",
+  before: "stopped, and met before the form",
   at: "stopped at the form's own POST",
   later: "stopped later",
   known: "not stopped, but named or in a bot band",
