@@ -23,48 +23,25 @@ const badHosts = [
   Array(101).fill("a"),
 ];
 
+/** The settings of a new project. */
+const initial = { enabled: false, signed_agents: "allow", skip_paths: [], hosts: [], issue_tokens: false };
+
 t.test("request scoring is off and allows signed agents until that is changed, member by member", async (t) => {
   const path = settingsOf(await newProject(server, tenant.accountId));
-  t.strictSame((await ask("GET", path)).json, {
-    enabled: false,
-    signed_agents: "allow",
-    skip_paths: [],
-    hosts: [],
-    issue_tokens: false,
-  });
+  t.strictSame((await ask("GET", path)).json, initial);
   for (const body of [{}, undefined, { unknown: 1 }]) {
     const { status, json } = await ask("PUT", path, body);
     t.equal(status, 200);
-    t.strictSame(json, { enabled: false, signed_agents: "allow", skip_paths: [], hosts: [], issue_tokens: false });
+    t.strictSame(json, initial);
   }
-  t.strictSame((await ask("PUT", path, { enabled: true })).json, {
-    enabled: true,
-    signed_agents: "allow",
-    skip_paths: [],
-    hosts: [],
-    issue_tokens: false,
-  });
+  t.strictSame((await ask("PUT", path, { enabled: true })).json, { ...initial, enabled: true });
   t.strictSame((await ask("PUT", path, { signed_agents: "rules" })).json, {
+    ...initial,
     enabled: true,
     signed_agents: "rules",
-    skip_paths: [],
-    hosts: [],
-    issue_tokens: false,
   });
-  t.strictSame((await ask("PUT", path, { enabled: false })).json, {
-    enabled: false,
-    signed_agents: "rules",
-    skip_paths: [],
-    hosts: [],
-    issue_tokens: false,
-  });
-  t.strictSame((await ask("PUT", path, { signed_agents: "allow" })).json, {
-    enabled: false,
-    signed_agents: "allow",
-    skip_paths: [],
-    hosts: [],
-    issue_tokens: false,
-  });
+  t.strictSame((await ask("PUT", path, { enabled: false })).json, { ...initial, signed_agents: "rules" });
+  t.strictSame((await ask("PUT", path, { signed_agents: "allow" })).json, initial);
 });
 
 t.test("a bad value is 422 and changes nothing, the good ones beside it included", async (t) => {
@@ -82,13 +59,7 @@ t.test("a bad value is 422 and changes nothing, the good ones beside it included
     }
   }
   for (const body of ["{", "[]", "null", '"x"']) t.equal((await ask("PUT", path, body)).status, 422, body);
-  t.strictSame((await ask("GET", path)).json, {
-    enabled: false,
-    signed_agents: "allow",
-    skip_paths: [],
-    hosts: [],
-    issue_tokens: false,
-  });
+  t.strictSame((await ask("GET", path)).json, initial);
 });
 
 t.test(
