@@ -27,11 +27,14 @@ t.test("what happens offline is sent when the network is back", async (t) => {
   await site.post(() => true);
   await page.evaluate("verdictd.ready");
   await context.setOffline(true);
-  const before = site.posts.length;
   const failed = page.waitForEvent("requestfailed");
   await page.evaluate(click);
   await failed;
-  t.equal(site.posts.length, before, "nothing arrives while offline");
+  // A batch that was on its way when the network went may still arrive.
+  t.notOk(
+    site.posts.some(({ text }) => text.includes('"click"')),
+    "nothing of then arrives while offline",
+  );
   await context.setOffline(false);
   await site.event("click");
   await context.close();
@@ -106,8 +109,12 @@ t.test("stopped before the first report, nothing is ever sent", async (t) => {
   t.equal(await page.evaluate("verdictd.ready"), null);
   await page.goto(`${site.origin}/next`);
   await site.post(() => true);
-  t.equal(site.posts.length, 1);
-  t.equal(site.posts[0]!.batch.events.filter((event) => event.type === "page").length, 1, "only the next page's");
+  const opened = site.posts.flatMap(({ batch }) => batch.events.filter(({ type }) => type === "page"));
+  t.same(
+    opened.map(({ payload }) => payload.path),
+    ["/next"],
+    "only the next page's",
+  );
   await page.close();
 });
 
