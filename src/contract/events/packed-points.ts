@@ -10,6 +10,8 @@
  * how its way across differs from that of the row before, plus the same of its way down, each plus 4 where both differ by 4 at most; else 81, and its two
  * ways follow as numbers.
  */
+
+import { doubleRow } from "./double-row.js";
 import type { EventPayload, PointRow } from "./events.js";
 import { base, firstCode, packedRowsMax, skippedCode, wayDigit, wayMost } from "./packed-alphabet.js";
 
@@ -51,7 +53,7 @@ class PackedReader {
       x += this.delta();
       y += this.delta();
       if (Number.isNaN(t + x + y) || rows.length === packedRowsMax) return null;
-      rows.push([t / 10, x / unit, y / unit]);
+      rows.push(doubleRow(t / 10, x / unit, y / unit));
     }
     return rows;
   }
@@ -73,7 +75,7 @@ class PackedReader {
       x += across;
       y += down;
       if (way < 0 || way > wayDigit || Number.isNaN(t + x + y) || rows.length === packedRowsMax) return null;
-      rows.push([t, x, y]);
+      rows.push(doubleRow(t, x, y));
     }
     return rows;
   }
