@@ -22,6 +22,7 @@ function statusOf(): number {
   }
   const isOneWord = given[at] !== "--only";
   const part = isOneWord ? given[at]!.slice("--only=".length) : given[at + 1];
+  if (part?.startsWith("jobs,")) throw new Error("say --only jobs, and --only again for each part of it");
   if (part === "agents") return run("quality-agents.js", []);
   if (part !== "jobs") return run("quality-live.js", given);
   return run("quality-jobs.js", given.toSpliced(at, isOneWord ? 1 : 2));

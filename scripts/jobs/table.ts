@@ -113,7 +113,7 @@ function endOf(outcome: JobOutcome): keyof typeof ends {
   const { result, stop, forms } = outcome;
   if (result !== "stopped") return isKnown(outcome) ? "known" : "missed";
   if (forms.sent > 0) return "later";
-  return stop?.request.startsWith("POST ") ? "at" : "before";
+  return stop?.request?.startsWith("POST ") ? "at" : "before";
 }
 
 /** A row for each tool in each mode under one set of rules: where its visits with a form ended. Null where none has one. */

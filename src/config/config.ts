@@ -184,7 +184,7 @@ export const serveOptions = {
   "steady-interval": option(
     integer(1, 12),
     3,
-    "times its interval that the SDK may wait for its next batch once a visitor's verdict stands, and at most twice where it is likely to; 1: never longer",
+    "how many times its interval the SDK may wait for its next batch once a visitor's verdict stands, at most 2 where it is only likely to; 1: never longer",
   ),
   "verdict-ttl": option(integer(0, 86_400), 60, "seconds a verdict is cached; 0 turns the cache off"),
   "verdict-cache-mb": option(integer(1, 1 << 20), cacheMib, "MiB of the verdict cache, per HTTP thread"),

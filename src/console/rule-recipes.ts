@@ -37,7 +37,7 @@ export const ruleRecipes: readonly RuleRecipe[] = [
     name: "Keep AI agents from sending forms",
     expression: 'method == "POST" AND agent_certainty in {"marked", "behavior"}',
     action: "block",
-    note: "Put it above the rules on bands, whose challenge an agent’s browser passes. Pages that send POSTs by themselves fail for an agent too: add a path.",
+    note: "Put it above the rules on bands, whose challenge an agent’s browser passes. It meets people too: whoever let an agent work in this session, and some with scripts or bookmarks of their own. Say on the block’s page how they get on. Agents known by signature, address or user agent pass.",
   },
   {
     name: "Let signed AI agents in",

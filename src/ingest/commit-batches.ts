@@ -229,7 +229,7 @@ function recordBatch(
     duplicates: batch.events.length - fresh.length,
   };
   if (overQuota) answer.over_quota = true;
-  const standing = standingOf(session.state.score, session.features, batch.events);
+  const standing = standingOf(session.state, session.features, batch.events);
   if (standing !== undefined) answer.standing = standing;
   if (request.identity.crawlerClaim === "pending") answer.projectId = project.id;
   return answer;

@@ -79,8 +79,8 @@ export class IngestQueue {
   /** Waiting tasks; new batches join the last one. */
   #waiting: Task[] = [];
   /**
-   * At the workers, a few. Not a set: each table that V8 makes for one refers to the next, so once an old one is among the old objects all tasks since
-   * then, with all of their batches, are copied there, by collections that take twice as long.
+   * At the workers, a few. Not a set: each table that V8 makes for one refers to the next. Once one is among the old objects, all tasks since then are
+   * copied there with all of their batches, by collections that take twice as long.
    */
   #running: Task[] = [];
   /** Postponed batches, by their ticket. */

@@ -114,7 +114,7 @@ const pieceWords = 16 * 1024;
 let piece = new Int32Array(pieceWords);
 let pieceEnd = 0;
 
-/** Memory for so many words, whatever was in it before: cut from larger pieces, since each list of its own would be memory that the collector counts. */
+/** Memory for so many words, never given twice: cut from larger pieces, since each list by itself would be memory that the collector counts. */
 function memoryOf(words: number): Int32Array<ArrayBuffer> {
   if (words > pieceWords) return new Int32Array(words);
   if (pieceEnd + words > pieceWords) {

@@ -107,6 +107,7 @@ t.test("stopped before the first report, nothing is ever sent", async (t) => {
   const page = await (await launch(t, { hideAutomation: true })).newPage();
   await page.goto(site.origin);
   t.equal(await page.evaluate("verdictd.ready"), null);
+  t.equal(site.posts.length, 0);
   await page.goto(`${site.origin}/next`);
   await site.post(() => true);
   const opened = site.posts.flatMap(({ batch }) => batch.events.filter(({ type }) => type === "page"));

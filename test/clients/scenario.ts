@@ -56,6 +56,8 @@ export function turnsOf(step: Step): Turn[] {
   const faults = Array.isArray(fault) ? (fault as readonly Fault[]) : null;
   const targets = Array.isArray(visit?.target) ? (visit.target as readonly string[]) : null;
   const count = times ?? faults?.length ?? targets?.length ?? 1;
+  for (const list of [faults, targets])
+    if (list !== null && list.length !== count) throw new Error("a list for other turns");
   return Array.from({ length: count }, (_, turn) => {
     const single = { ...step };
     if (faults !== null) single.fault = faults[turn]!;

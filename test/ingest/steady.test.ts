@@ -1,5 +1,8 @@
 /** How often the SDK is let send: once a verdict stands batches may be rarer, until something happens that may change it. */
 import t from "tap";
+import type { EventType } from "../../src/contract/events/events.js";
+import { F, newFeatures } from "../../src/engines/session-features.js";
+import { standingOf } from "../../src/ingest/steady.js";
 import { wobblyPath } from "../engines/sessions.js";
 import { batch, browserHeaders, event } from "../support/batches.js";
 import { firstTenant, startServer } from "../support/server.js";
@@ -52,4 +55,25 @@ t.test("the answer to a batch says how often the SDK is to send", async (t) => {
     body: batch("none0000"),
   });
   t.equal(refused.headers.get("x-verdict-interval"), null, "a refusal says nothing of it");
+});
+
+t.test("keys keep the pace until the verdict is firm; a sign of an agent always does", async (t) => {
+  const features = newFeatures();
+  features.numbers[F.batches] = 8;
+  const told = (score: number, type: EventType, detectionIds: number[] = []) =>
+    standingOf({ score, detectionIds }, features, [{ request_id: "one", type, received_at: "", payload: {} }]);
+  t.same(
+    [79, 80, 94, 95].map((score) => told(score, "mouse")),
+    [undefined, "likely", "likely", "firm"],
+  );
+  t.same(
+    [94, 95].map((score) => told(score, "key")),
+    [undefined, "firm"],
+  );
+  t.equal(told(99, "mouse", [300_601]), undefined);
+  t.equal(told(99, "mouse", [300_599, 300_700]), "firm");
+  features.numbers[F.batches] = 7;
+  t.equal(told(99, "mouse"), "likely");
+  features.numbers[F.batches] = 4;
+  t.equal(told(99, "mouse"), undefined);
 });

@@ -1,4 +1,4 @@
-/** How rows of points are made where bodies are read. */
+/** How rows of points are made on the usual path of a body, and from packed points. */
 import type { PointRow } from "./events.js";
 
 /**

@@ -13,8 +13,8 @@ const dateForm = /^\d{4}-\d\d-\d\d$/;
 /** Of the form of `Date.toISOString`, and of the day in it. */
 const usualLength = 24;
 const dayLength = 10;
-/** The day of the text that was read last, which is that of most: its ms are known. Nothing begins with the first one. */
-let knownDay = "none";
+/** The day of the text that was read last, which is that of most: its ms are known. No text of the usual length begins with the first one. */
+let knownDay = "no day of any text was read yet";
 let knownDayMs = 0;
 
 /** The ms since midnight that a text in the form of `Date.toISOString` says; -1 for any other. */

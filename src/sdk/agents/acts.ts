@@ -11,9 +11,10 @@ type Count = "lone_activations" | "exact_clicks" | "hidden_acts" | "shared_focus
 
 /** Whatever may give an activation, ms: browsers keep it for five seconds. */
 const activeMs = 6000;
-/** How often activation is looked at while a page is young; then before each report. */
+/** How often activation is looked at while a page is young, and then: reports may be further apart than a browser keeps one. */
 const checkMs = 1000;
 const checksMost = 20;
+const laterCheckMs = 4000;
 /** The focus of two pages changes at once when a person goes from one to the other, ms. */
 const focusMs = 1000;
 /** Tabs of the site that have the focus tell each other this often at most, ms. */
@@ -81,7 +82,7 @@ export function watchActs(listen: PageHooks["listen"], later: PageHooks["later"]
   let checks = 0;
   const checkAgain = () => {
     checkActivation();
-    if (++checks < checksMost) later(checkAgain, checkMs);
+    later(checkAgain, ++checks < checksMost ? checkMs : laterCheckMs);
   };
   listen(window, causes, () => {
     causeAt = performance.now();
