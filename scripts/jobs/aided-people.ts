@@ -97,12 +97,10 @@ const fromList =
   async (scene) => {
     await pointAt(scene, scene.fields[0]!);
     await pause(900);
-    if (!opensByPress) {
+    for (let arrows = opensByPress ? 1 : 2; arrows > 0; arrows--) {
       await press(scene.hand, "Down", scene.random);
       await pause(1100);
     }
-    await press(scene.hand, "Down", scene.random);
-    await pause(1100);
     await press(scene.hand, "Return", scene.random);
   };
 

@@ -128,11 +128,10 @@ export function renderForms(rows: readonly JobRow[], set: string): string | null
   }
   if (byTool.size === 0) return null;
   const names = Object.keys(ends) as (keyof typeof ends)[];
-  const counts = (own: readonly JobOutcome[]) =>
-    names.map((name) => String(own.filter((each) => endOf(each) === name).length));
-  const lines = [...byTool].map(([key, own]) => [key, String(own.length), ...counts(own)]);
+  const counts = (own: readonly JobOutcome[]) => names.map((name) => own.filter((each) => endOf(each) === name).length);
+  const lines = [...byTool].map(([key, own]) => [key, String(own.length), ...counts(own).map(String)]);
   const all = [...byTool.values()].flat();
-  const sum = names.map((name) => share(all.filter((each) => endOf(each) === name).length, all.length));
+  const sum = counts(all).map((count) => share(count, all.length));
   return table(
     [`visits with a form, ${set}`, "visits", ...Object.values(ends)],
     [...lines, ["all", String(all.length), ...sum]],

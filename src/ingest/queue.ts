@@ -89,7 +89,6 @@ export class IngestQueue {
   readonly #early = new Map<string, { readonly outcome: IngestOutcome; ticks: number }>();
   readonly #headerBlocks = new HeaderBlocks();
   readonly #frameMemory = new FrameMemory();
-  #tasks = 0;
   #bytes = 0;
   #sampled = 0;
   #shed = 0;
@@ -104,7 +103,7 @@ export class IngestQueue {
     return {
       waitingBatches: this.#waitingBatches,
       bytes: this.#bytes,
-      tasks: this.#tasks,
+      tasks: this.#running.length,
       sampled: this.#sampled,
       shed: this.#shed,
     };
@@ -222,12 +221,11 @@ export class IngestQueue {
   }
 
   #dispatch(): void {
-    while (this.#tasks < this.#options.tasksMax) {
+    while (this.#running.length < this.#options.tasksMax) {
       const task = this.#waiting[0];
-      const isAhead = this.#tasks >= this.#options.tasksMax / limits.tasksInFlightPerThread;
+      const isAhead = this.#running.length >= this.#options.tasksMax / limits.tasksInFlightPerThread;
       if (task === undefined || (isAhead && task.settle.length < limits.taskBatchesAhead)) return;
       this.#waiting.shift();
-      this.#tasks++;
       this.#waitingBatches -= task.settle.length;
       this.#running.push(task);
       void this.#run(task);
@@ -245,7 +243,6 @@ export class IngestQueue {
       outcomes = task.settle.map(() => failure);
     }
     this.#running = this.#running.filter((each) => each !== task);
-    this.#tasks--;
     this.#bytes -= task.bodyBytes;
     this.#dispatch();
     this.#showDepth();
@@ -276,7 +273,7 @@ export class IngestQueue {
   }
 
   get #isEmpty(): boolean {
-    return this.#tasks === 0 && this.#waiting.length === 0 && this.#late.size === 0;
+    return this.#running.length === 0 && this.#waiting.length === 0 && this.#late.size === 0;
   }
 
   #considerDrained(): void {
@@ -300,7 +297,7 @@ export class IngestQueue {
     const { meter } = this.#options;
     meter.set("queueBatches", this.#waitingBatches);
     meter.set("queueBytes", this.#bytes);
-    meter.set("queueTasks", this.#tasks);
+    meter.set("queueTasks", this.#running.length);
   }
 
   /** Batches that were refused for what they are, are counted with their request; an entry without events is no batch. */

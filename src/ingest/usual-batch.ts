@@ -6,7 +6,6 @@
  * It saves two thirds of the CPU of parsing and checking: 6 to 10 µs for 10 events instead of 21 to 36
  * (src/docs/decisions/006-usual-batches.md). Held by the in-process bench `decode`, which times both in one run.
  */
-
 import { doubleRow } from "../contract/events/double-row.js";
 import type {
   EventPayload,

@@ -10,7 +10,6 @@
  * how its way across differs from that of the row before, plus the same of its way down, each plus 4 where both differ by 4 at most; else 81, and its two
  * ways follow as numbers.
  */
-
 import { doubleRow } from "./double-row.js";
 import type { EventPayload, PointRow } from "./events.js";
 import { base, firstCode, packedRowsMax, skippedCode, wayDigit, wayMost } from "./packed-alphabet.js";
