@@ -4,7 +4,13 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import t from "tap";
 import { startAdmin } from "../../src/http/admin.js";
 
-const bounds = {
+/** All that has no part in these tests. */
+const options = {
+  host: "127.0.0.1",
+  token: "",
+  metrics: async () => "",
+  metricsType: "text/plain",
+  readiness: () => ({}) as never,
   connectionsMax: 4,
   requestsOfConnection: 16,
   silenceMs: 600_000,
@@ -15,19 +21,14 @@ const bounds = {
 t.test("connections that send their request drop by drop do not keep the admin address", async (t) => {
   let port = 0;
   const admin = await startAdmin({
-    host: "127.0.0.1",
+    ...options,
     port: 0,
-    token: "",
-    metrics: async () => "",
-    metricsType: "text/plain",
-    readiness: () => ({}) as never,
     onFailure: (error) => t.fail(String(error)),
     onTaken: () => t.fail("taken"),
     onListening: (taken) => {
       port = taken;
     },
     retryMs: 1000,
-    ...bounds,
   });
   t.teardown(() => admin.close());
   const drip = async () => {
@@ -64,12 +65,8 @@ t.test("an admin address that was taken is told of once when it is free, however
   process.on("warning", warned);
   t.teardown(() => process.off("warning", warned));
   const admin = await startAdmin({
-    host: "127.0.0.1",
+    ...options,
     port,
-    token: "",
-    metrics: async () => "",
-    metricsType: "text/plain",
-    readiness: () => ({}) as never,
     onFailure: (error) => t.fail(String(error)),
     onTaken: () => told.push("taken"),
     onListening: () => {
@@ -81,7 +78,6 @@ t.test("an admin address that was taken is told of once when it is free, however
       if (++tries === 13) holder.close();
       return 1;
     },
-    ...bounds,
   });
   t.teardown(() => admin.close());
   await listening;

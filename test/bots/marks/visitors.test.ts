@@ -289,41 +289,38 @@ t.test("an unknown agent is named by how it acts; a mark names it better", async
   t.match(found.json, { matched: 1, data: [{ session_token: token }] });
 });
 
-t.test("the console's recipe lets marked and unknown agents read, not buy", async (t) => {
-  const { expression, action } = ruleRecipes.find(({ name }) => name === "Let marked AI agents read, not buy")!;
-  const project = await fresh();
-  await project.enable();
-  await project.rule(expression, action);
-  const marked = await session(project, [mark]);
-  const unknown = await session(project, undefined, {}, { lone_activations: 2, shared_focus: 2, eval_length: 33 });
-  const person = await session(project, undefined);
-  for (const [token, atCheckout] of [
-    [marked, "block"],
-    [unknown, "block"],
-    [person, "allow"],
-  ] as const) {
-    t.equal((await judged(project, token, navigation, "/shop")).action, "allow");
-    t.equal((await judged(project, token, navigation, "/checkout/pay")).action, atCheckout);
-  }
-});
-
-t.test("the console's recipe keeps marked and unknown agents from sending forms, not from reading", async (t) => {
-  const { expression, action } = ruleRecipes.find(({ name }) => name === "Keep AI agents from sending forms")!;
-  const project = await fresh();
-  await project.enable();
-  await project.rule(expression, action);
-  const marked = await session(project, [mark]);
-  const unknown = await session(project, undefined, {}, { lone_activations: 2, shared_focus: 2, eval_length: 33 });
-  const person = await session(project, undefined);
-  for (const [token, atForm] of [
-    [marked, "block"],
-    [unknown, "block"],
-    [person, "allow"],
-  ] as const) {
-    t.equal((await judged(project, token, navigation, "/contact")).action, "allow");
-    t.equal((await judged(project, token, navigation, "/contact", undefined, "POST")).action, atForm);
-  }
-});
+for (const { recipe, reads, acts } of [
+  {
+    recipe: "Let marked AI agents read, not buy",
+    reads: { path: "/shop", method: "GET" },
+    acts: { path: "/checkout/pay", method: "GET" },
+  },
+  {
+    recipe: "Keep AI agents from sending forms",
+    reads: { path: "/contact", method: "GET" },
+    acts: { path: "/contact", method: "POST" },
+  },
+]) {
+  t.test(`of marked and unknown agents: the console's recipe "${recipe}"`, async (t) => {
+    const { expression, action } = ruleRecipes.find(({ name }) => name === recipe)!;
+    const project = await fresh();
+    await project.enable();
+    await project.rule(expression, action);
+    const marked = await session(project, [mark]);
+    const unknown = await session(project, undefined, {}, { lone_activations: 2, shared_focus: 2, eval_length: 33 });
+    const person = await session(project, undefined);
+    const actionOf = async (token: string, { path, method }: typeof reads) =>
+      (await judged(project, token, navigation, path, undefined, method)).action;
+    for (const [token, expected] of [
+      [marked, "block"],
+      [unknown, "block"],
+      [person, "allow"],
+    ] as const) {
+      t.equal(await actionOf(token, reads), "allow");
+      t.equal(await actionOf(token, acts), expected);
+    }
+  });
+}
 
 t.test("a session keeps the agent that it was known by, whatever becomes of the list", async (t) => {
   const project = await fresh();
