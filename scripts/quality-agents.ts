@@ -26,7 +26,7 @@ type Split = "train" | "dev" | "fresh" | "effort" | "variants";
 
 /**
  * `train` may be chosen on; `dev` has the tools and the jobs that were kept aside until a form without keys was made a sign, for which they were looked at; what is
- * `fresh` nothing was chosen on, nor on `effort`, the same forms by tools that somebody spent an hour on, and on `variants` of an agent in no list. People are split by job alone.
+ * `fresh` nothing was chosen on until one press without pressure counted beside others, for which a few were read, nor on `effort`, the same forms by tools that somebody spent an hour on, and on `variants` of an agent in no list. People are split by job alone.
  */
 export function splitOf({ tool, job }: RecordedVisit): Split {
   if (tool.endsWith(effortMark)) return "effort";

@@ -69,10 +69,13 @@ const isPlacedFinely = (e: Read<"exactClicks" | "betweenPixels" | "browserMobile
   isDesktopChromium(e) && e.exactClicks >= 1 && e.betweenPixels;
 /** A sign by the slug of the detection that shows it; that one may need more to fire by itself. */
 type Sign = readonly [slug: string, holds: (e: Signs) => boolean];
-/** Signs that no aid gives: only what drives the browser itself. Firefox activates pages of people too, and Safari gives no press any pressure. */
+/**
+ * Signs that no aid gives: only what drives the browser itself. Firefox activates pages of people too, and Safari gives no press any pressure. Two presses
+ * without it weigh by themselves; beside another sign one is enough, since the form that an agent fills in by keys has one press, which sends it.
+ */
 const drivenSigns: readonly Sign[] = [
   ["activation-without-input", (e) => isDesktopChromium(e) && isActivated(e)],
-  ["presses-without-pressure", (e) => isDesktopChromium(e) && e.weightlessPresses >= 2],
+  ["presses-without-pressure", (e) => isDesktopChromium(e) && e.weightlessPresses >= 1],
   ["two-tabs-focused", (e) => e.sharedFocus >= 2],
   ["addresses-by-themselves", (e) => e.typedPages >= 3],
   ["pages-left-at-once", (e) => e.quickPages >= 3],

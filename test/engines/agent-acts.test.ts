@@ -212,6 +212,11 @@ t.test("an unknown agent is named by signs that no aid gives, beside others", as
   );
   t.notOk(fired([...arrival, acts({ stack_probe: true })]).includes(acting), "open developer tools");
   t.notOk(fired([acts({ lone_activations: 9 })]).includes(acting), "their console");
+  const sent = [page(0), move(3000, 500, 400), click(3040, 500, 400, { pressure: 0 })];
+  t.ok(fired(sent).includes(acting), "a form is sent by one press, which has no pressure and no way there");
+  t.notOk(fired(sent).includes(300613), "one press alone weighs nothing");
+  t.notOk(fired([click(900, 500, 400, { pressure: 0 })]).includes(acting), "nor does it name anybody");
+  t.notOk(fired([...sent, acts({ eval_length: 37 })]).includes(acting), "Safari gives no press any pressure");
   const firefox = acts({ lone_activations: 3, eval_length: 37 });
   t.notOk(fired([...arrival, firefox]).includes(acting), "Firefox activates pages of people, too");
   t.equal(score([...arrival, acts({ shared_focus: 2 })]), score(arrival), "and lowers no score by that");
