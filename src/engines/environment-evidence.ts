@@ -17,7 +17,16 @@ export function hasPixelGrid({ numbers: n, texts }: SessionFeatures): boolean {
   const platform = texts[T.platform]!;
   if (system === "windows") return platform.startsWith("Win");
   if (system !== "linux" || !platform.startsWith("Linux")) return false;
-  return !(n[F.innerW] === n[F.screenW] && n[F.innerH] === n[F.screenH]);
+  return !mayFillScreen(n);
+}
+
+/**
+ * Whether the window may fill the screen. The outer size comes with a page's first report, the inner one some time later, and now and then a page that just
+ * opened has an outer one of 0: so a size that is not known may fill it. One known size that does not settles it, and no later report takes that back.
+ */
+function mayFillScreen(n: readonly number[]): boolean {
+  const mayFill = (w: number, h: number) => !(n[w]! > 0) || (n[w] === n[F.screenW] && n[h] === n[F.screenH]);
+  return mayFill(F.innerW, F.innerH) && mayFill(F.outerW, F.outerH);
 }
 
 /** Whether it has fonts of another system and none of the claimed one; `undefined` for systems without a bit, and if no font is known. */

@@ -76,6 +76,54 @@ t.test("fractions of pixels are nobody's trace where they may be the platform's"
   }
 });
 
+t.test(
+  "a window that may fill the screen has no pixels that tell, and what the first report tells of it holds later",
+  async (t) => {
+    const facts: RequestFacts = { ...chromeFacts, userAgent: linuxAgent, secChUaPlatform: '"Linux"' };
+    const last = { ip: facts.ip, userAgent: linuxAgent, path: "/", host: "shop.example" };
+    const own = { user_agent: linuxAgent, platform: "Linux x86_64", screen_w: 1440, screen_h: 900 };
+    const known = Object.entries({ ...chromeEnvironment, ...own }).filter(([name]) => !/^(inner|outer)_/.test(name));
+    const filled = [
+      event("mouse", {
+        t: 900,
+        points: [[0, 500.3, 400.1]],
+        count: 1,
+        fractional: 1,
+        pointer_type: "mouse",
+        trusted: true,
+      }),
+      event("form", { field_count: 2, count: 2, unkeyed: 2, fill_ms: 900, autofill: false, submit: true }),
+      event("env", { exact_clicks: 1 }),
+    ];
+    const isNamed = (...sizes: EventPayload[]) => {
+      const reports = sizes.map((each) => event("env", each));
+      const features = folded(
+        [event("page", { path: "/" }), event("env", Object.fromEntries(known)), ...filled, ...reports],
+        {
+          facts,
+        },
+      );
+      return combine(runEngines(features, last)).detectionIds.includes(300600);
+    };
+    const [outer, outerFull] = [
+      { outer_w: 1367, outer_h: 632 },
+      { outer_w: 1440, outer_h: 900 },
+    ];
+    const [inner, innerFull] = [
+      { inner_w: 1367, inner_h: 545 },
+      { inner_w: 1440, inner_h: 900 },
+    ];
+    t.ok(isNamed(outer), "a window smaller than the screen, by the first report");
+    t.ok(isNamed(outer, inner));
+    t.ok(isNamed(outer, innerFull), "a fingerprint that is smaller outside than inside");
+    t.ok(isNamed(outerFull, inner), "a window with its bars");
+    t.notOk(isNamed(outerFull, innerFull), "a kiosk");
+    t.notOk(isNamed(outerFull), "perhaps a kiosk");
+    t.notOk(isNamed({ outer_w: 0, outer_h: 0 }, innerFull), "a kiosk whose page had no window yet");
+    t.notOk(isNamed({}), "nothing is known");
+  },
+);
+
 t.test("moves that each wait for a frame are automation under a Windows agent as well", async (t) => {
   const { score, slugs } = seen(moves({ ...dispatched, dispatch_lag: 14 }, { places: 1, times: 1 }));
   t.ok(score < likelyBotThreshold, `${score}: ${slugs}`);
