@@ -17,7 +17,7 @@ import type { HeaderLine } from "../test/requests/judged.js";
 import { automatedBatch, batch, browserHeaders } from "../test/support/batches.js";
 import { launch, launchUsual } from "../test/support/chromium.js";
 import { json, serve } from "../test/support/process.js";
-import { askUntil, startServer, type TestServer } from "../test/support/server.js";
+import { askerAs, askUntil, startServer, type TestServer } from "../test/support/server.js";
 import { root } from "./package/checkout.js";
 
 t.setTimeout(1_800_000);
@@ -142,8 +142,7 @@ t.test("pictures of a day at a shop", async (t) => {
   }
 
   const server = await startServer(t, ["--verdict-ttl", "0"], dataDir);
-  const asked = (method: string, path: string, body?: unknown) =>
-    server.ask(method, path, { token, ...(body !== undefined && { body }) });
+  const asked = askerAs(server, token);
   await hour(server, shop!, new Date().getHours(), 0);
   const walked = await strolling(server, shop!);
   await asked("PUT", `${at}/challenge`, { enabled: true });

@@ -181,7 +181,7 @@ function call(
   const method = route.slice(0, route.indexOf(" "));
   return service.ask(method, pathOf(route, place), {
     ...(as !== undefined && { as }),
-    ...(body !== undefined && { body }),
+    body,
   });
 }
 

@@ -5,22 +5,16 @@
 import t from "tap";
 import { type RuleRecipe, ruleRecipes } from "../../src/console/rule-recipes.js";
 import { Desk, ofColour, readVerdict, strolling } from "../console/desk.js";
+import { consoleServer } from "../console/visited-desk.js";
 import { batch, browserHeaders } from "../support/batches.js";
 import { ChallengedVisitor } from "../support/challenges.js";
-import { launch, noChromium } from "../support/chromium.js";
-import { anotherTenant, askUntil, firstTenant, startServer } from "../support/server.js";
+import { noChromium, skipFileIf } from "../support/chromium.js";
+import { anotherTenant, askerAs, askUntil } from "../support/server.js";
 
-if (noChromium !== undefined) {
-  t.plan(0, noChromium);
-  process.exit(0);
-}
+skipFileIf(t, noChromium);
 
-const server = await startServer(t, ["--verdict-ttl", "0"]);
-const tenant = await firstTenant(server);
-const browser = await launch(t, { isPlain: true });
-const path = (rest: string): string => `/v1/projects/${tenant.projectId}/${rest}`;
-const asked = (method: string, rest: string, body?: unknown) =>
-  server.ask(method, path(rest), { token: tenant.token, ...(body !== undefined && { body }) });
+const { server, tenant, browser, at } = await consoleServer(t);
+const asked = askerAs(server, tenant.token, `${at}/`);
 
 const newSession = async (name: string): Promise<string> => {
   const headers = { ...browserHeaders, "x-service-site-key": tenant.siteKey };
@@ -174,11 +168,7 @@ t.test(
   "requests without a session: judged once that is on, stopped by a recipe, counted and listed apart",
   async (t) => {
     const shop = await anotherTenant(server, "shop");
-    const ask = (method: string, path: string, body?: unknown) =>
-      server.ask(method, `/v1/projects/${shop.projectId}/${path}`, {
-        token: shop.token,
-        ...(body !== undefined && { body }),
-      });
+    const ask = askerAs(server, shop.token, `/v1/projects/${shop.projectId}/`);
     // What the card does not show is kept when the card is saved.
     t.equal((await ask("PUT", "request-scoring", { skip_paths: ["/health"] })).status, 200);
     const visitor = await strolling(server, shop);

@@ -2,19 +2,13 @@
 import type { Page, Route } from "playwright-core";
 import t from "tap";
 import { Desk } from "../console/desk.js";
-import { launch, noChromium } from "../support/chromium.js";
-import { firstTenant, newProject, startServer } from "../support/server.js";
+import { consoleServer } from "../console/visited-desk.js";
+import { noChromium, skipFileIf } from "../support/chromium.js";
+import { newProject } from "../support/server.js";
 
-if (noChromium !== undefined) {
-  t.plan(0, noChromium);
-  process.exit(0);
-}
+skipFileIf(t, noChromium);
 
-const server = await startServer(t, ["--verdict-ttl", "0"]);
-const tenant = await firstTenant(server);
-const browser = await launch(t, { isPlain: true });
-const asked = (method: string, path: string, body?: unknown) =>
-  server.ask(method, path, { token: tenant.token, ...(body !== undefined && { body }) });
+const { server, tenant, browser, asked } = await consoleServer(t);
 
 const storage = (page: Page): Promise<[string, string]> =>
   page.evaluate(

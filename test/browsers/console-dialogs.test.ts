@@ -2,18 +2,13 @@
 import type { Locator, Route } from "playwright-core";
 import t, { type Test } from "tap";
 import { Desk, focusedName } from "../console/desk.js";
-import { launch, noChromium } from "../support/chromium.js";
-import { firstTenant, startServer } from "../support/server.js";
+import { consoleServer } from "../console/visited-desk.js";
+import { noChromium, skipFileIf } from "../support/chromium.js";
 import { waitUntil } from "../support/wait-until.js";
 
-if (noChromium !== undefined) {
-  t.plan(0, noChromium);
-  process.exit(0);
-}
+skipFileIf(t, noChromium);
 
-const server = await startServer(t);
-const tenant = await firstTenant(server);
-const browser = await launch(t, { isPlain: true });
+const { server, tenant, browser } = await consoleServer(t);
 
 /** The list of tokens with one to revoke, and the dialog that asks about it, which is closed. */
 async function tokensPage(t: Test) {

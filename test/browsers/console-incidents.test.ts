@@ -8,13 +8,10 @@ import { recordControlPlane } from "../../src/store/control-plane-changes.js";
 import { startReceiver } from "../alerting/receiver.js";
 import { Desk, inBothSchemes, loginIncident, look } from "../console/desk.js";
 import { visitedDesk } from "../console/visited-desk.js";
-import { noChromium } from "../support/chromium.js";
+import { noChromium, skipFileIf } from "../support/chromium.js";
 import { askUntil } from "../support/server.js";
 
-if (noChromium !== undefined) {
-  t.plan(0, noChromium);
-  process.exit(0);
-}
+skipFileIf(t, noChromium);
 
 const { server, tenant, bots, browser, at, asked, verdictOf, desk, page, dialog } = await visitedDesk(t);
 

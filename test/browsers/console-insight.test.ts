@@ -9,13 +9,10 @@ import { fitsTablets, inBothSchemes, look } from "../console/desk.js";
 import { visitedDesk } from "../console/visited-desk.js";
 import { navigation } from "../requests/asking.js";
 import { batch, browserHeaders } from "../support/batches.js";
-import { noChromium } from "../support/chromium.js";
+import { noChromium, skipFileIf } from "../support/chromium.js";
 import { askUntil } from "../support/server.js";
 
-if (noChromium !== undefined) {
-  t.plan(0, noChromium);
-  process.exit(0);
-}
+skipFileIf(t, noChromium);
 
 const { server, tenant, bots, at, asked, desk, page, dialog } = await visitedDesk(t);
 

@@ -2,17 +2,13 @@
 import t from "tap";
 import { Desk, traffic } from "../console/desk.js";
 import { askAll, prepare } from "../console/questions.js";
-import { launch, noChromium } from "../support/chromium.js";
-import { firstTenant, startServer } from "../support/server.js";
+import { consoleServer } from "../console/visited-desk.js";
+import { noChromium, skipFileIf } from "../support/chromium.js";
 
-if (noChromium !== undefined) {
-  t.plan(0, noChromium);
-  process.exit(0);
-}
+skipFileIf(t, noChromium);
 
-const server = await startServer(t, ["--verdict-ttl", "0", "--alert-private-addresses"]);
-const tenant = await firstTenant(server);
+const { server, tenant, browser } = await consoleServer(t, ["--alert-private-addresses"]);
 await traffic(server, tenant);
-const desk = await Desk.open(t, await launch(t, { isPlain: true }), server);
+const desk = await Desk.open(t, browser, server);
 const scene = await prepare(t, server, tenant, desk);
 await askAll(t, scene, (asked, clicks) => t.comment(`${clicks} clicks: ${asked}`));

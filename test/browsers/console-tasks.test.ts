@@ -6,22 +6,15 @@ import { readFileSync } from "node:fs";
 import type { Route } from "playwright-core";
 import t from "tap";
 import { Desk, look, readVerdict, traffic } from "../console/desk.js";
-import { launch, noChromium } from "../support/chromium.js";
-import { askUntil, firstTenant, startServer } from "../support/server.js";
+import { consoleServer } from "../console/visited-desk.js";
+import { noChromium, skipFileIf } from "../support/chromium.js";
+import { askUntil } from "../support/server.js";
 import { waitUntil } from "../support/wait-until.js";
 
-if (noChromium !== undefined) {
-  t.plan(0, noChromium);
-  process.exit(0);
-}
+skipFileIf(t, noChromium);
 
-const server = await startServer(t, ["--verdict-ttl", "0"]);
-const tenant = await firstTenant(server);
+const { server, tenant, browser, at, asked } = await consoleServer(t);
 const { bots, people } = await traffic(server, tenant);
-const browser = await launch(t, { isPlain: true });
-const at = `/v1/projects/${tenant.projectId}`;
-const asked = (method: string, path: string, body?: unknown) =>
-  server.ask(method, path, { token: tenant.token, ...(body !== undefined && { body }) });
 
 const desk = await Desk.open(t, browser, server);
 const { page } = desk;

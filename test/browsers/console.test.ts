@@ -16,21 +16,15 @@ import {
   strolling,
   traffic,
 } from "../console/desk.js";
-import { launch, noChromium } from "../support/chromium.js";
-import { anotherTenant, askUntil, firstTenant, startServer } from "../support/server.js";
+import { consoleServer } from "../console/visited-desk.js";
+import { noChromium, skipFileIf } from "../support/chromium.js";
+import { anotherTenant, askUntil } from "../support/server.js";
 
-if (noChromium !== undefined) {
-  t.plan(0, noChromium);
-  process.exit(0);
-}
+skipFileIf(t, noChromium);
 
-const server = await startServer(t, ["--verdict-ttl", "0"]);
-const tenant = await firstTenant(server);
+const { server, tenant, browser, at, asked } = await consoleServer(t);
 const { people, bots } = await traffic(server, tenant);
-const browser = await launch(t, { isPlain: true });
-const rulesPath = `/v1/projects/${tenant.projectId}/rules`;
-const asked = (method: string, path: string, body?: unknown) =>
-  server.ask(method, path, { token: tenant.token, ...(body !== undefined && { body }) });
+const rulesPath = `${at}/rules`;
 /** Signed in once for all tests but those that sign in otherwise. */
 const desk = await Desk.open(t, browser, server);
 const { page } = desk;

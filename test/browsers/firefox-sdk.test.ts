@@ -3,12 +3,10 @@ import t from "tap";
 import { deliveryCases, pageCases, prove } from "../sdk/cases.js";
 import { openSite, pageWith } from "../sdk/site.js";
 import { throughPuppeteer } from "../sdk/visitor.js";
+import { skipFileIf } from "../support/chromium.js";
 import { launchFirefox, noFirefox } from "../support/firefox.js";
 
-if (noFirefox !== undefined) {
-  t.plan(0, noFirefox);
-  process.exit(0);
-}
+skipFileIf(t, noFirefox);
 
 const arrive = throughPuppeteer(await launchFirefox(t));
 prove(t, [...deliveryCases, ...pageCases], arrive);

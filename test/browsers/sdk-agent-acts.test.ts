@@ -5,12 +5,9 @@ import { shippedAgentMarks } from "../../src/bots/marks/catalogue.js";
 import type { EventPayload } from "../../src/contract/events/events.js";
 import { pointsOf } from "../../src/contract/events/packed-points.js";
 import { agentsFile, openSite, pageWith } from "../sdk/site.js";
-import { launch, noChromium } from "../support/chromium.js";
+import { launch, noChromium, skipFileIf } from "../support/chromium.js";
 
-if (noChromium !== undefined) {
-  t.plan(0, noChromium);
-  process.exit(0);
-}
+skipFileIf(t, noChromium);
 
 const browser = await launch(t);
 const buttons = ["a", "b", "c", "d"].map(

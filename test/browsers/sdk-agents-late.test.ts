@@ -5,14 +5,11 @@ import t from "tap";
 import { shippedAgentMarks } from "../../src/bots/marks/catalogue.js";
 import type { IngestEvent } from "../../src/contract/events/events.js";
 import { agentsFile, openSite, pageWith } from "../sdk/site.js";
-import { launchAlone, noChromium } from "../support/chromium.js";
+import { launchAlone, noChromium, skipFileIf } from "../support/chromium.js";
 import { freePort } from "../support/free-port.js";
 import { waitUntil } from "../support/wait-until.js";
 
-if (noChromium !== undefined) {
-  t.plan(0, noChromium);
-  process.exit(0);
-}
+skipFileIf(t, noChromium);
 
 t.test("who attaches to an open page is seen once it acts", async (t) => {
   const site = await openSite(t);

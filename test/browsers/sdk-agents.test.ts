@@ -7,12 +7,9 @@ import type { AgentMarkEntry } from "../../src/contract/bots/agent-marks.js";
 import { agentMarkText } from "../../src/contract/bots/agent-marks.js";
 import type { IngestEvent } from "../../src/contract/events/events.js";
 import { agentsFile, openSite, pageWith } from "../sdk/site.js";
-import { launch, noChromium } from "../support/chromium.js";
+import { launch, noChromium, skipFileIf } from "../support/chromium.js";
 
-if (noChromium !== undefined) {
-  t.plan(0, noChromium);
-  process.exit(0);
-}
+skipFileIf(t, noChromium);
 
 const browser = await launch(t);
 const { version, entries: shipped } = shippedAgentMarks();

@@ -7,15 +7,12 @@ import type { Page } from "playwright-core";
 import t from "tap";
 import { wobblyPath } from "../engines/sessions.js";
 import { gate, openSite, type Post, pageWith, type Site } from "../sdk/site.js";
-import { launch, launchUsual, noChromium } from "../support/chromium.js";
+import { launch, launchUsual, noChromium, skipFileIf } from "../support/chromium.js";
 import { firstTenant, startServer } from "../support/server.js";
 import { seenOnce } from "../support/test-store.js";
 import { waitUntil } from "../support/wait-until.js";
 
-if (noChromium !== undefined) {
-  t.plan(0, noChromium);
-  process.exit(0);
-}
+skipFileIf(t, noChromium);
 
 /** Says that it is driven. */
 const driven = await launch(t);

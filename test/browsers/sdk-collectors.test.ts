@@ -1,12 +1,9 @@
 /** What the collectors see in a real Chromium, driven as people and scripts drive it, and what they must never send. */
 import t from "tap";
 import { openSite, pageWith, wholeEnvironment } from "../sdk/site.js";
-import { launch, launchAlone, noChromium } from "../support/chromium.js";
+import { launch, launchAlone, noChromium, skipFileIf } from "../support/chromium.js";
 
-if (noChromium !== undefined) {
-  t.plan(0, noChromium);
-  process.exit(0);
-}
+skipFileIf(t, noChromium);
 
 const browser = await launch(t);
 const quick = 'data-interval="250"';

@@ -6,12 +6,9 @@ import { batchOf, readBody } from "../../src/ingest/decode-batch.js";
 import { deliveryCases, prove, repeatCases } from "../sdk/cases.js";
 import { gate, openSite, type Post, pageWith } from "../sdk/site.js";
 import { throughPlaywright } from "../sdk/visitor.js";
-import { launch, noChromium, sessionCookie } from "../support/chromium.js";
+import { launch, noChromium, sessionCookie, skipFileIf } from "../support/chromium.js";
 
-if (noChromium !== undefined) {
-  t.plan(0, noChromium);
-  process.exit(0);
-}
+skipFileIf(t, noChromium);
 
 const browser = await launch(t);
 /** Makes a page record something at once. */

@@ -5,12 +5,9 @@ import { fileURLToPath } from "node:url";
 import t from "tap";
 import type { Verdict } from "../../src/contract/verdicts/verdict.js";
 import { openSite } from "../sdk/site.js";
-import { launch, noChromium } from "../support/chromium.js";
+import { launch, noChromium, skipFileIf } from "../support/chromium.js";
 
-if (noChromium !== undefined) {
-  t.plan(0, noChromium);
-  process.exit(0);
-}
+skipFileIf(t, noChromium);
 
 const dist = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const html = readFileSync(join(dist, "demo/index.html"), "utf8");

@@ -2,13 +2,10 @@
 import type { BrowserContext, Page } from "playwright-core";
 import t from "tap";
 import { openSite, pageWith, type Site } from "../sdk/site.js";
-import { launch, noChromium } from "../support/chromium.js";
+import { launch, noChromium, skipFileIf } from "../support/chromium.js";
 import { waitUntil } from "../support/wait-until.js";
 
-if (noChromium !== undefined) {
-  t.plan(0, noChromium);
-  process.exit(0);
-}
+skipFileIf(t, noChromium);
 
 const browser = await launch(t, { hideAutomation: true, args: ["--host-resolver-rules=MAP *.test 127.0.0.1"] });
 const quick = 'data-interval="250"';

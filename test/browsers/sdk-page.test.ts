@@ -8,13 +8,10 @@ import t from "tap";
 import { pageCases, prove } from "../sdk/cases.js";
 import { openSite, pageWith } from "../sdk/site.js";
 import { throughPlaywright } from "../sdk/visitor.js";
-import { launch, noChromium } from "../support/chromium.js";
+import { launch, noChromium, skipFileIf } from "../support/chromium.js";
 import { waitUntil } from "../support/wait-until.js";
 
-if (noChromium !== undefined) {
-  t.plan(0, noChromium);
-  process.exit(0);
-}
+skipFileIf(t, noChromium);
 
 const browser = await launch(t, { args: ["--host-resolver-rules=MAP *.test 127.0.0.1"] });
 const bundleOf = (name: string) =>

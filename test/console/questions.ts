@@ -9,7 +9,7 @@ import { putRow } from "../../src/alerting/alerting-rows.js";
 import { recordControlPlane } from "../../src/store/control-plane-changes.js";
 import { type Receiver, startReceiver } from "../alerting/receiver.js";
 import { automatedBatch, batch, browserHeaders } from "../support/batches.js";
-import { type Answer, askUntil, type Tenant, type TestServer } from "../support/server.js";
+import { type Answer, askerAs, askUntil, type Tenant, type TestServer } from "../support/server.js";
 import { Desk, loginIncident, readVerdict } from "./desk.js";
 
 /** An answer takes at most so many from the overview. */
@@ -42,8 +42,7 @@ const stoppedPath = "/till";
  */
 export async function prepare(t: Test, server: TestServer, tenant: Tenant, desk: Desk): Promise<Scene> {
   const at = `/v1/projects/${tenant.projectId}`;
-  const ask = (method: string, path: string, body?: unknown) =>
-    server.ask(method, path, { token: tenant.token, ...(body !== undefined && { body }) });
+  const ask = askerAs(server, tenant.token);
   const rule = (name: string, expression: string, sort_order: number) =>
     ask("POST", `${at}/rules`, { name, expression, action: "block", is_active: true, sort_order });
   await rule("No bots", `score < 30 AND path == "/checkout"`, 10);

@@ -1,12 +1,9 @@
 /** The main job, end to end: a real browser on /demo, the SDK, ingest, a scoring worker, the store, the verdict on the page. */
 import t from "tap";
-import { launch, noChromium, sessionCookie } from "../support/chromium.js";
+import { launch, noChromium, sessionCookie, skipFileIf } from "../support/chromium.js";
 import { askUntil, startServer } from "../support/server.js";
 
-if (noChromium !== undefined) {
-  t.plan(0, noChromium);
-  process.exit(0);
-}
+skipFileIf(t, noChromium);
 
 t.test("headless automation on /demo ends in a bot band, with reasons that name it", async (t) => {
   const server = await startServer(t, ["--demo"]);

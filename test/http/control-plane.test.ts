@@ -2,7 +2,7 @@
 import t from "tap";
 import { actions } from "../../src/contract/verdicts/verdict.js";
 import { batch } from "../support/batches.js";
-import { type Answer, firstTenant, newProject, startServer } from "../support/server.js";
+import { type Answer, askerAs, firstTenant, newProject, startServer } from "../support/server.js";
 
 const iso = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
 
@@ -12,11 +12,9 @@ function invalid(t: import("tap").Test, answer: Answer, message: string): void {
 
 const server = await startServer(t);
 const tenant = await firstTenant(server);
+const ask = askerAs(server, tenant.token);
 
 t.test("scoring", async (t) => {
-  const ask = (method: string, path: string, body?: unknown) =>
-    server.ask(method, path, { token: tenant.token, ...(body !== undefined && { body }) });
-
   await t.test("enabling mints both keys once, and answers guards and threshold", async (t) => {
     const project = `/v1/projects/${await newProject(server, tenant.accountId)}`;
     const first = await ask("POST", `${project}/scoring`);
@@ -206,8 +204,6 @@ t.test("scoring", async (t) => {
 t.test("rules", async (t) => {
   const project = `/v1/projects/${tenant.projectId}`;
   const rules = `${project}/rules`;
-  const ask = (method: string, path: string, body?: unknown) =>
-    server.ask(method, path, { token: tenant.token, ...(body !== undefined && { body }) });
   const draft = { name: "Low scores", expression: 'score < 10 AND NOT (path == "/robots.txt")', action: "challenge" };
 
   await t.test("every project ships with two inactive starter rules", async (t) => {

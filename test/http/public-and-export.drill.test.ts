@@ -96,8 +96,7 @@ t.test("of another account's project nothing is told, not even whether there is 
     ["POST", "/rules/test", { expression: "score < 99", action: "block" }],
     ["POST", "/rules/test", {}],
   ] as const) {
-    const of = (project: number, as: string) =>
-      service.ask(method, `/v1/projects/${project}${path}`, { as, ...(body !== undefined && { body }) });
+    const of = (project: number, as: string) => service.ask(method, `/v1/projects/${project}${path}`, { as, body });
     const foreign = await of(two.project.id, one.token);
     const missing = await of(999_999, one.token);
     t.equal(foreign.status, 403, path);

@@ -1,11 +1,10 @@
 /** The settings of request scoring over HTTP: defaults, partial changes, bad values, and what they leave alone. */
 import t from "tap";
-import { firstTenant, newProject, startServer } from "../support/server.js";
+import { askerAs, firstTenant, newProject, startServer } from "../support/server.js";
 
 const server = await startServer(t);
 const tenant = await firstTenant(server);
-const ask = (method: string, path: string, body?: unknown) =>
-  server.ask(method, path, { token: tenant.token, ...(body !== undefined && { body }) });
+const ask = askerAs(server, tenant.token);
 const settingsOf = (id: number) => `/v1/projects/${id}/request-scoring`;
 
 const badHosts = [

@@ -44,10 +44,7 @@ t.test("two tenants", async (t) => {
     ];
     for (const [method, path, body] of endpoints) {
       const ask = (projectId: number): Promise<Answer> =>
-        server.ask(method, `/v1/projects/${projectId}${path}`, {
-          token: one.token,
-          ...(body !== undefined && { body }),
-        });
+        server.ask(method, `/v1/projects/${projectId}${path}`, { token: one.token, body });
       const [foreign, unknown] = [await ask(two.projectId), await ask(999_999)];
       t.equal(foreign.status, 403, `${method} ${path}`);
       t.notOk("code" in foreign.json);

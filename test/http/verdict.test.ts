@@ -1,14 +1,12 @@
 /** `GET /v1/sessions/{session_token}/verdict` over HTTP: the whole way from ingested events and configured rules to an action. */
 import t from "tap";
 import { automatedBatch, batch, browserHeaders } from "../support/batches.js";
-import { type Answer, askUntil, firstTenant, newProject, startServer, type TestServer } from "../support/server.js";
+import { askerAs, askUntil, firstTenant, newProject, startServer, type TestServer } from "../support/server.js";
 import { waitUntil } from "../support/wait-until.js";
 
 /** A project with scoring enabled, and short names for what the tests do with it. */
 async function openProject(server: TestServer, token: string, projectId: number) {
-  const path = `/v1/projects/${projectId}`;
-  const ask = (method: string, rest: string, body?: unknown): Promise<Answer> =>
-    server.ask(method, path + rest, { token, ...(body !== undefined && { body }) });
+  const ask = askerAs(server, token, `/v1/projects/${projectId}`);
   const keys = (await ask("POST", "/scoring")).json;
   const ingest = async (body: object): Promise<string> =>
     (

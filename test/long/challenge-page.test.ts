@@ -10,12 +10,9 @@ import { makePuzzles, puzzleKeys } from "../../src/challenge/puzzle.js";
 import { challengeTexts } from "../../src/middleware/challenge-texts.js";
 import { sessionScript, untilScored } from "../challenge/challenged-site.js";
 import { openChallengedSite } from "../challenge/fronts.js";
-import { launch, noChromium } from "../support/chromium.js";
+import { launch, noChromium, skipFileIf } from "../support/chromium.js";
 
-if (noChromium !== undefined) {
-  t.plan(0, noChromium);
-  process.exit(0);
-}
+skipFileIf(t, noChromium);
 
 const site = await openChallengedSite(t);
 const browser: Browser = await launch(t);

@@ -8,7 +8,7 @@ import t from "tap";
 import { missing, runProxy } from "../middleware/proxy.js";
 import { incidents } from "../resilience/cluster-incidents.js";
 import { audit, ClusterLoad } from "../resilience/cluster-load.js";
-import { launch, noChromium, sessionCookie, stepMsMax } from "../support/chromium.js";
+import { launch, noChromium, sessionCookie, skipFileIf, stepMsMax } from "../support/chromium.js";
 import { startNodes } from "../support/cluster-nodes.js";
 import { deployedNginx } from "../support/deployed-nginx.js";
 import { freePort } from "../support/free-port.js";
@@ -16,10 +16,7 @@ import { startRedis } from "../support/redis-cluster.js";
 import { waitUntil } from "../support/wait-until.js";
 
 const lacking = noChromium ?? missing("nginx");
-if (lacking !== undefined) {
-  t.plan(0, lacking);
-  process.exit(0);
-}
+skipFileIf(t, lacking);
 
 /** A visitor's page, what its SDK sent and what of it was taken. */
 class PageVisitor {

@@ -12,15 +12,12 @@ import { openStore } from "../../src/store/open-store.js";
 import type { Store } from "../../src/store/store.js";
 import { Desk } from "../console/desk.js";
 import { askAll, prepare } from "../console/questions.js";
-import { launch, noChromium } from "../support/chromium.js";
+import { launch, noChromium, skipFileIf } from "../support/chromium.js";
 import { json } from "../support/process.js";
 import { startServer } from "../support/server.js";
 import { storeScoredSession } from "../support/stored-session.js";
 
-if (noChromium !== undefined) {
-  t.plan(0, noChromium);
-  process.exit(0);
-}
+skipFileIf(t, noChromium);
 
 const sessions = 100_000;
 const requests = 1_000_000;

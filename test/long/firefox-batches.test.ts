@@ -2,11 +2,9 @@
 import t from "tap";
 import { prove, repeatCases } from "../sdk/cases.js";
 import { throughPuppeteer } from "../sdk/visitor.js";
+import { skipFileIf } from "../support/chromium.js";
 import { launchFirefox, noFirefox } from "../support/firefox.js";
 
-if (noFirefox !== undefined) {
-  t.plan(0, noFirefox);
-  process.exit(0);
-}
+skipFileIf(t, noFirefox);
 
 prove(t, repeatCases, throughPuppeteer(await launchFirefox(t)));

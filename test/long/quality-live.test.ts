@@ -11,12 +11,9 @@ import type { GoalName, LiveCase } from "../../scripts/live/measurement.js";
 import { startService } from "../../scripts/live/service.js";
 import { startSite } from "../../scripts/live/site.js";
 import type { Verdict } from "../../src/contract/verdicts/verdict.js";
-import { launch, noChromium, sessionCookie } from "../support/chromium.js";
+import { launch, noChromium, sessionCookie, skipFileIf } from "../support/chromium.js";
 
-if (noChromium !== undefined) {
-  t.plan(0, noChromium);
-  process.exit(0);
-}
+skipFileIf(t, noChromium);
 
 const service = await startService();
 t.teardown(() => service.stop());

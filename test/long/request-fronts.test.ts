@@ -6,14 +6,11 @@ import t from "tap";
 import { openDisplay } from "../../scripts/live/display.js";
 import { openShop } from "../challenge/challenged-site.js";
 import { fronts } from "../challenge/fronts.js";
-import { launch, noChromium } from "../support/chromium.js";
+import { launch, noChromium, skipFileIf } from "../support/chromium.js";
 import { launchFirefox, noFirefox } from "../support/firefox.js";
 
 const lacking = noChromium ?? noFirefox;
-if (lacking !== undefined) {
-  t.plan(0, lacking);
-  process.exit(0);
-}
+skipFileIf(t, lacking);
 
 const shop = { ...(await openShop(t)), requests: true };
 const { server, tenant } = shop;

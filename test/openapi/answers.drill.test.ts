@@ -382,7 +382,7 @@ async function askMembers(ask: AskOperation, one: Tenant & { user: { id: number 
     ["delete", undefined],
   ] as const) {
     const asked = (status: number, at: string, as?: string) =>
-      ask(status, method, template, at, { ...(as !== undefined && { as }), ...(body !== undefined && { body }) });
+      ask(status, method, template, at, { ...(as !== undefined && { as }), body });
     await asked(409, own, one.token);
     await asked(401, own);
     await asked(403, own, json.account_token);
@@ -396,7 +396,7 @@ async function askMembers(ask: AskOperation, one: Tenant & { user: { id: number 
 async function askProject(ask: AskOperation, service: Service, one: Tenant): Promise<void> {
   const at = (path: string) => `/v1/projects/${one.project.id}${path}`;
   const asked = (status: number, method: string, path: string, template = path, body?: unknown) =>
-    ask(status, method, P + template, at(path), { as: one.token, ...(body !== undefined && { body }) });
+    ask(status, method, P + template, at(path), { as: one.token, body });
   await asked(200, "get", "/scoring");
   await asked(200, "post", "/scoring");
   await asked(200, "put", "/scoring/settings", "/scoring/settings", { likely_bot_threshold: 40 });

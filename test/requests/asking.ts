@@ -1,6 +1,6 @@
 /** A project that asks about requests, and short names for what the tests of this folder do with it. */
 import { automatedBatch, batch, browserHeaders } from "../support/batches.js";
-import { type Answer, newProject, type Tenant, type TestServer } from "../support/server.js";
+import { type Answer, askerAs, newProject, type Tenant, type TestServer } from "../support/server.js";
 
 /** Header lines of a browser's navigation, in Chromium's order. */
 export const navigation: readonly (readonly [string, string])[] = [
@@ -46,8 +46,7 @@ export interface AskingProject {
 /** A new project of the tenant, its scoring enabled and its request scoring off. */
 export async function askingProject(server: TestServer, { accountId, token }: Tenant): Promise<AskingProject> {
   const id = await newProject(server, accountId);
-  const control = (method: string, rest: string, body?: unknown): Promise<Answer> =>
-    server.ask(method, `/v1/projects/${id}${rest}`, { token, ...(body !== undefined && { body }) });
+  const control = askerAs(server, token, `/v1/projects/${id}`);
   const { site_key: siteKey, private_key: privateKey } = (await control("POST", "/scoring")).json;
   const ingest = async (body: object): Promise<string> => {
     const headers = { ...browserHeaders, "x-service-site-key": siteKey };

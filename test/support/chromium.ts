@@ -12,10 +12,17 @@ const executablePath = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
 /** The same engine without windows. */
 const shellPath = "/usr/bin/chromium-headless-shell";
 
-/** Undefined when Chromium is there; else why the browser tests of a file can't run: `t.plan(0, noChromium)`. */
+/** Undefined when Chromium is there; else why the browser tests of a file can't run: `skipFileIf(t, noChromium)`. */
 export const noChromium: string | undefined = existsSync(executablePath)
   ? undefined
   : `no chromium: ${executablePath} is missing`;
+
+/** Ends a file of tests that lacks something; without a reason nothing is lacking. */
+export function skipFileIf(t: Test, lacking: string | undefined): void {
+  if (lacking === undefined) return;
+  t.plan(0, lacking);
+  process.exit(0);
+}
 
 /**
  * What Chromium leaves out: renderers for its own toolbar, made with every window, which take twice the processor time of a page.

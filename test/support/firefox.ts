@@ -9,7 +9,7 @@ import { killAtEnd, stepMsMax } from "./chromium.js";
 
 const executablePath = process.env["FIREFOX_PATH"] ?? "/usr/bin/firefox-esr";
 
-/** Undefined when Firefox is there; else why the Firefox tests of a file can't run: `t.plan(0, noFirefox)`. */
+/** Undefined when Firefox is there; else why the Firefox tests of a file can't run: `skipFileIf(t, noFirefox)`. */
 export const noFirefox: string | undefined = existsSync(executablePath)
   ? undefined
   : `no firefox: ${executablePath} is missing`;

@@ -124,5 +124,11 @@ async function enabled(
   return { accountId, userId, projectId, token, siteKey: json.site_key, privateKey: json.private_key };
 }
 
+/** Asks as the owner of this token; paths are below `base`. */
+export function askerAs(server: Pick<TestServer, "ask">, token: string, base = "") {
+  return (method: string, path: string, body?: unknown): Promise<Answer> =>
+    server.ask(method, base + path, { token, body });
+}
+
 /** Asks again until `isDone` says so; the last answer. Rejects after a minute. */
 export const askUntil = waitUntil<Answer>;
