@@ -1,7 +1,7 @@
 /** A receiver of alerts over a real socket, which answers as a test wants it to. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Test } from "tap";
+import { listening } from "../support/listening.js";
 
 export interface Received {
   readonly path: string;
@@ -34,13 +34,8 @@ export async function startReceiver(
       for (const each of waiting) if (received.length >= each.count) each.resolve();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    return new Promise((resolve) => server.close(resolve));
-  });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook/secret-path`,
+    url: `http://${await listening(t, server)}/hook/secret-path`,
     received,
     until: (count) =>
       new Promise((resolve) => {

@@ -1,10 +1,10 @@
 /** The bench's own load generator, where figures depend on how much it sends. */
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
 import type { LoadJob } from "../../bench/load/job.js";
 import { runRawLoad } from "../../bench/load/raw-load.js";
+import { listening } from "../support/listening.js";
 
 /** A server that answers each request by its number; the job that asks it, and how many it has seen. */
 async function serverOf(t: Test, statusOf: (request: number) => number | null) {
@@ -15,10 +15,8 @@ async function serverOf(t: Test, statusOf: (request: number) => number | null) {
     if (status === null) request.socket.destroy();
     else response.writeHead(status, { "content-length": 0 }).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.teardown(() => server.close());
   const job: LoadJob = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://${await listening(t, server)}`,
     traffic: { kind: "ingest", siteKey: "pk_bench", tokens: null, sizes: [1] },
     tool: "raw",
     connections: 16,
@@ -62,10 +60,8 @@ t.test("challenges are asked for by session, and refused ones are counted apart"
       response.writeHead(session_token === tokens[1] ? 503 : 200, { "content-length": 0 }).end();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.teardown(() => server.close());
   const { requests, shed, errors } = await runRawLoad({
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://${await listening(t, server)}`,
     traffic: { kind: "challenge", siteKey: "pk_bench", tokens: { file, from: 0, count: 3 } },
     tool: "raw",
     connections: 1,

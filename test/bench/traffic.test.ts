@@ -1,7 +1,6 @@
 /** Traffic from life: visits as browsers made them and reads as the client makes them, as a server gets them. */
 import { writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
 import { tokenPlaceholder } from "../../bench/load/batches.js";
 import { arrivalJob, type LoadJob } from "../../bench/load/job.js";
@@ -14,6 +13,7 @@ import type { IngestBatch } from "../../src/contract/events/events.js";
 import { Refusal } from "../../src/errors.js";
 import { batchOf, readBody } from "../../src/ingest/decode-batch.js";
 import { UsualBatch } from "../../src/ingest/usual-batch.js";
+import { listening } from "../support/listening.js";
 
 interface Seen {
   readonly request: IncomingMessage;
@@ -38,9 +38,7 @@ async function openServer(t: Test) {
       response.writeHead(request.method === "POST" ? 202 : 200, { "Content-Length": answer.length }).end(answer);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.teardown(() => server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+  return { url: `http://${await listening(t, server)}`, seen };
 }
 
 const siteKey = `pk_${"s".repeat(43)}`;

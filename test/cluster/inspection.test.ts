@@ -11,6 +11,7 @@ import { parseEndpoints } from "../../src/cluster/slots.js";
 import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
 import { rowCommands, storeAclRules, storeKeys } from "../../src/cluster-store/permissions.js";
 import { selfSigned } from "../ops/certificates.js";
+import { listening } from "../support/listening.js";
 import { type RedisNode, startRedis } from "../support/redis-cluster.js";
 import { waitUntil } from "../support/wait-until.js";
 
@@ -88,10 +89,8 @@ t.test("nobody there; a seed that is down beside one that is not", async (t) => 
 });
 
 t.test("a server of another kind", async (t) => {
-  const server = createHttpServer((_, response) => response.end("hello")).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.teardown(() => server.close());
-  const { faults } = await look(`redis://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const server = createHttpServer((_, response) => response.end("hello"));
+  const { faults } = await look(`redis://${await listening(t, server)}`);
   t.match(faults, [/is it a Valkey or Redis server, and the port for clients\?; if it wants TLS, write valkeys:\/\/$/]);
 });
 

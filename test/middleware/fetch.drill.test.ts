@@ -1,11 +1,10 @@
 /** Holds the fetch-style middlewares to what every middleware has to do: with the real Hono, and bare as Next and Workers use it. */
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import { createAdaptorServer, type HttpBindings } from "@hono/node-server";
 import { getConnInfo } from "@hono/node-server/conninfo";
 import { type Context, Hono } from "hono";
 import t, { type Test } from "tap";
 import { createGuard, type FetchChallenge, type HonoVariables, honoVerdictd } from "../../src/middleware/fetch.js";
+import { listening } from "../support/listening.js";
 import { type AppOptions, checkMiddleware, checkOutage, type StartApp, seenOf } from "./claims.js";
 import { startVerdictd } from "./verdictd-process.js";
 
@@ -15,14 +14,7 @@ async function listen(
   t: Test,
   fetchCallback: (request: Request, env?: HttpBindings | object) => Response | Promise<Response>,
 ): Promise<string> {
-  const server = createAdaptorServer({ fetch: fetchCallback });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.teardown(() => {
-    if ("closeAllConnections" in server) server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://${await listening(t, createAdaptorServer({ fetch: fetchCallback }))}`;
 }
 
 function challengeOption(challenge: AppOptions["challenge"]): {

@@ -1,10 +1,9 @@
 /**
  * The recipe for Caddy with what sites do besides pages: WebSockets, uploads, preflights. Skipped where Caddy is missing.
  */
-import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { createServer } from "node:http";
-import { type AddressInfo, createServer as createSocketServer } from "node:net";
+import { createServer as createSocketServer } from "node:net";
 import { join } from "node:path";
 import t from "tap";
 import { runCaddy, startCaddy } from "../middleware/proxies.js";
@@ -66,17 +65,11 @@ t.test(
         reached.push(`${incoming.method} ${incoming.url} ${bytes} ${incoming.headers["x-verdict"] ?? "no verdict"}`);
         response.end();
       });
-    }).listen(0, "127.0.0.1");
-    const silent = createSocketServer((socket) => socket.on("error", () => socket.destroy())).listen(0, "127.0.0.1");
-    await Promise.all([once(app, "listening"), once(silent, "listening")]);
-    t.teardown(() => {
-      app.closeAllConnections();
-      app.close();
-      silent.close();
     });
-    const addressOf = (server: { address(): unknown }): string => `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const silent = createSocketServer((socket) => socket.on("error", () => socket.destroy()));
+    const [application, verdictd] = [await listening(t, app), await listening(t, silent)];
     const sitePort = await freePort();
-    const addresses = { verdictd: addressOf(silent), privateKey: "sk_test", application: addressOf(app), sitePort };
+    const addresses = { verdictd, privateKey: "sk_test", application, sitePort };
     await runCaddy(t, { ...addresses, folder: t.testdir(), answerMs: 60_000 }, 100);
     reached.length = 0;
     const headers = { "X-Verdict": "forged" };

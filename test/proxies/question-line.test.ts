@@ -2,12 +2,12 @@
  * What the recipes ask verdictd has a request line of their own, whatever the visitor's URL is: no long URL decides where TCP splits it, and it begins
  * a write, so it fits one segment. In place of verdictd stands a socket that keeps what it gets. Skipped where the proxy is missing.
  */
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import t, { type Test } from "tap";
 import { startCaddy, startNginx } from "../middleware/proxies.js";
 import { missing, type StartProxy } from "../middleware/proxy.js";
 import { freePort } from "../support/free-port.js";
+import { listening } from "../support/listening.js";
 import { RawClient } from "../support/raw-socket.js";
 
 /** Listens, answers 200 to whatever ends a head, and keeps the first lines. */
@@ -24,10 +24,8 @@ async function listener(t: Test): Promise<{ address: string; lines: string[] }> 
         socket.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Verdict-Action: allow\r\n\r\n");
       }
     });
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.teardown(() => server.close());
-  return { address: `127.0.0.1:${(server.address() as AddressInfo).port}`, lines };
+  });
+  return { address: await listening(t, server), lines };
 }
 
 const longest = 7900;

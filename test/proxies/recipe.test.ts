@@ -2,10 +2,8 @@
  * `verdictd recipe`: what it prints is run by the real proxy in front of a site that knows nothing of verdictd, and `--check` finds nothing missing there.
  * Skipped where the proxy is missing.
  */
-import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { checkHostile } from "../middleware/hostile.js";
@@ -178,15 +176,8 @@ for (const [proxy, start] of Object.entries(starts)) {
           answer.pipe(response);
         });
         asked.end(method === "POST" ? "{}" : undefined);
-      }).listen(0, "127.0.0.1");
-      await once(front, "listening");
-      t.teardown(() => front.close());
-      const checked = await run([
-        "recipe",
-        proxy,
-        "--check",
-        `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
-      ]);
+      });
+      const checked = await run(["recipe", proxy, "--check", `http://${await listening(t, front)}`]);
       const putsScript = proxy === "nginx";
       t.equal(checked.code, putsScript ? 0 : 1, checked.stdout);
       const lacks = checked.stdout.split("\n").filter((line) => line.startsWith("MISSING"));

@@ -1,7 +1,6 @@
 /** What HTTP libraries and tools send, under their own name and a browser's, and what can't be seen. Real tools are asked for theirs. */
 import { execFile } from "node:child_process";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import t, { type Test } from "tap";
 import { shippedDeclaredBots } from "../../src/bots/declared/catalogue.js";
@@ -142,7 +141,7 @@ interface Heard {
 }
 
 /** A server that keeps the lines of whoever asks. */
-async function listening(t: Test): Promise<{ url: string; heard: Heard[] }> {
+async function hearing(t: Test): Promise<{ url: string; heard: Heard[] }> {
   const heard: Heard[] = [];
   const server = createServer((req, res) => {
     const lines: HeaderLine[] = [];
@@ -151,9 +150,7 @@ async function listening(t: Test): Promise<{ url: string; heard: Heard[] }> {
     heard.push({ agent: req.headers["user-agent"] ?? "", request: requestOf(lines, { httpVersion }) });
     res.end("ok");
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.teardown(() => server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, heard };
+  return { url: `http://${await listening(t, server)}/`, heard };
 }
 
 const python = (url: string): string => `
@@ -162,6 +159,9 @@ for agent in (None, ${JSON.stringify(chromeAgent)}):
     headers = {"User-Agent": agent} if agent else {}
     u.urlopen(u.Request("${url}", headers=headers)).read()
 `;
+
+import { listening } from "../support/listening.js";
+
 const node = (url: string): string => `
 (async () => {
   for (const headers of [{}, { "user-agent": ${JSON.stringify(chromeAgent)} }]) await fetch("${url}", { headers });
@@ -170,7 +170,7 @@ const node = (url: string): string => `
 `;
 
 t.test("real curl, Python, Node and wget, under their own name and as Chrome", async (t) => {
-  const { url, heard } = await listening(t);
+  const { url, heard } = await hearing(t);
   const tools: [command: string, words: string[], requests: number][] = [
     ["curl", ["-s", url, "--next", "-s", "-A", chromeAgent, url, "--next", "-s0", "-A", chromeAgent, url], 3],
     ["python3", ["-c", python(url)], 2],

@@ -1,9 +1,9 @@
 /** Requests that nothing judges: CORS preflights and skipped paths, at both entrances and through a middleware. */
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import express from "express";
 import t from "tap";
 import { verdictd } from "../../src/middleware/express.js";
+import { listening } from "../support/listening.js";
 import { firstTenant, startServer } from "../support/server.js";
 import { waitUntil } from "../support/wait-until.js";
 import { type AskingProject, askingProject, navigation } from "./asking.js";
@@ -153,11 +153,9 @@ t.test("a middleware lets preflights pass, with and without judging requests", a
     const app = express();
     app.use(verdictd({ client: { baseUrl, privateKey: project.privateKey, timeoutMs: 10_000 }, requests }));
     app.use((_req, res) => res.send("application"));
-    const site = createServer(app).listen(0, "127.0.0.1");
-    await new Promise((resolve) => site.once("listening", resolve));
-    t.teardown(() => site.close());
+    const site = await listening(t, createServer(app));
     const status = async (method: string, headers: Record<string, string>) => {
-      const url = `http://127.0.0.1:${(site.address() as AddressInfo).port}/api/orders`;
+      const url = `http://${site}/api/orders`;
       const { status } = await fetch(url, { method, headers: { ...headers, "X-Service-Session": bot } });
       return status;
     };

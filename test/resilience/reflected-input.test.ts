@@ -1,10 +1,10 @@
 /** Hostile values where pages could show them, in a real browser: nothing of them runs, nothing becomes an element, the policy is in force. */
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { denialResponse } from "../../src/middleware/denial-page.js";
 import { launch, noChromium } from "../support/chromium.js";
+import { listening } from "../support/listening.js";
 import { startServer } from "../support/server.js";
 
 const hostile = `"><img src=x onerror="globalThis.hit=1"><script>globalThis.hit=1</script>'--></title><svg onload=hit=1>`;
@@ -45,11 +45,9 @@ t.test("hostile values", { skip: noChromium ?? false }, async (t) => {
         pages,
       );
       response.writeHead(status, headers).end(body);
-    }).listen(0, "127.0.0.1");
-    t.teardown(() => site.close());
-    await new Promise((resolve) => site.once("listening", resolve));
+    });
     const page = await browser.newPage();
-    await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/${encodeURIComponent(hostile)}`);
+    await page.goto(`http://${await listening(t, site)}/${encodeURIComponent(hostile)}`);
     await looked(t, page, "block page");
     t.equal(await page.getByText(hostile).count(), 3, "it is shown as the text it is");
     t.equal(await runsInline(page), false, "the policy stops what escaping would miss");

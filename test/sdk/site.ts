@@ -13,6 +13,7 @@ import { type AgentMarkCatalogue, agentMarkQuestions } from "../../src/contract/
 import type { EventPayload, EventType, IngestBatch, IngestEvent } from "../../src/contract/events/events.js";
 import { areIngestEvents, ingestEventsMismatch } from "../../src/contract/validators.js";
 import { stepMsMax } from "../support/chromium.js";
+import { listening } from "../support/listening.js";
 
 const dist = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 
@@ -87,7 +88,7 @@ export async function openSite(t: Test): Promise<Site> {
       server.closeAllConnections();
       await closed;
     },
-    comeBack: () => new Promise((listening) => server.listen(site.port, "127.0.0.1", listening)),
+    comeBack: () => new Promise((resolve) => server.listen(site.port, "127.0.0.1", resolve)),
     post(fits) {
       const past = site.posts.find(fits);
       if (past) return Promise.resolve(past);
@@ -186,11 +187,7 @@ export async function openSite(t: Test): Promise<Site> {
       response.end();
     }
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  await listening(t, server);
   const { port } = server.address() as AddressInfo;
   return Object.assign(site, { port, origin: `http://127.0.0.1:${port}` });
 }

@@ -7,6 +7,7 @@ import { directoryPath } from "../../../src/bots/signed/agents.js";
 import { directoryFetcher } from "../../../src/bots/signed/directory-fetch.js";
 import { limits } from "../../../src/limits.js";
 import { isConnectableAddress } from "../../../src/net/connectable-address.js";
+import { listening } from "../../support/listening.js";
 import { type Answer, keySet, startDirectory } from "./directory-server.js";
 import { newKey } from "./signer.js";
 
@@ -68,11 +69,8 @@ t.test("a directory that never ends, in bytes or in time, is given up", async (t
     response.writeHead(200, { "content-type": type }).write("{");
   };
   t.match(await fetch(server.origin), { failure: /no answer in time/ });
-  const silent = createServer().listen(0, "127.0.0.1");
-  await once(silent, "listening");
-  t.teardown(() => silent.close());
-  const { port } = silent.address() as { port: number };
-  t.match(await fetch(`https://localhost:${port}`), { failure: /no answer in time/ }, "no TLS either");
+  const silent = (await listening(t, createServer())).replace("127.0.0.1", "localhost");
+  t.match(await fetch(`https://${silent}`), { failure: /no answer in time/ }, "no TLS either");
   const stuck = directoryFetcher({ ...hasty, resolve: () => new Promise(() => {}) });
   t.match(await stuck(server.origin), { failure: /no answer in time/ }, "nor an answer of the name server");
 });

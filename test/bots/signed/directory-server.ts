@@ -1,5 +1,4 @@
 /** A real HTTPS server on loopback that serves a key directory, with a certificate of its own authority. */
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
@@ -8,6 +7,7 @@ import type { Test } from "tap";
 import { directoryPath } from "../../../src/bots/signed/agents.js";
 import type { FetchParts } from "../../../src/bots/signed/directory-fetch.js";
 import { selfSigned } from "../../ops/certificates.js";
+import { listening } from "../../support/listening.js";
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -39,12 +39,8 @@ export async function startDirectory(t: Test, answer: Answer): Promise<Directory
     asked.push(`${request.method} ${request.url}`);
     if (request.url === directoryPath) directory.answer(request, response);
     else keySet()(request, response);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.teardown(() => {
-    server.close();
-    server.closeAllConnections();
   });
+  await listening(t, server);
   const { port } = server.address() as AddressInfo;
   const isAllowed = (address: string): boolean => address === "127.0.0.1";
   const resolve = async () => [{ address: "127.0.0.1", family: 4 }];
