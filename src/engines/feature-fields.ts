@@ -1,7 +1,7 @@
 /**
  * The one table of what scoring remembers of a session. The layout of the packed record, `newFeatures` and the names in the code derive from it.
- * Stored records identify fields by number: rows may be moved and renamed, and a new row in any list takes `nextFieldNumber`. A field that changes
- * its kind or its meaning is a new one; the number of a removed field is retired below.
+ * Stored records identify fields by number: rows may be moved and renamed, and a new row in any list takes `nextFieldNumber`; a start with a
+ * number that is taken names it. A field that changes its kind or its meaning is a new one; the number of a removed field is retired below.
  */
 
 /** How a field is stored. Integers are variable-length and clamped to their width; f32 loses digits beyond the seventh. */
@@ -39,9 +39,6 @@ const text = <const N extends string>(number: number, name: N, charactersMax: nu
   charactersMax,
   meaning,
 });
-
-/** The number of the next new field; raise it with each. */
-export const nextFieldNumber = 330;
 
 /**
  * Numbers of removed fields, never reused, and how they were stored: older records still hold them, and the reader skips them to find what follows.
@@ -468,6 +465,10 @@ export const textFields = [
   text(280, "uaFullVersion", 24, "full version by the page's client hints"),
   text(298, "agentMarks", 240, "marks of agents in the page, joined by commas, the first seen first"),
 ] as const satisfies readonly TextField[];
+
+/** The number of the next new field. */
+export const nextFieldNumber =
+  1 + Math.max(...[...countFields, ...factFields, ...textFields, ...retiredFields].map(({ number }) => number));
 
 /** A field that starts at 0. */
 export type CountName = (typeof countFields)[number]["name"];

@@ -1,62 +1,14 @@
 /** Folds a page's report of its environment and its timing into the features. The latest report of a fact counts. */
 
 import type { EventPayload } from "../contract/events/events.js";
-import type { RequestFacts } from "../contract/evidence/header-facts.js";
+import { noHeaders, type RequestFacts, requestFactsOf } from "../contract/evidence/header-facts.js";
 import { limits } from "../limits.js";
 import { boundedCount } from "./bounded-sums.js";
 import { textFields } from "./feature-fields.js";
-import { F, type SessionFeatures, setText, T } from "./session-features.js";
+import { F, newFeatures, type SessionFeatures, setText, T } from "./session-features.js";
 
 type Fact = EventPayload["plugins"];
 type Names = EventPayload["languages"];
-
-/** Payload keys about the environment, whatever the type of their event. */
-export const environmentKeys: ReadonlySet<string> = new Set<keyof EventPayload>([
-  "webdriver",
-  "driver_artifacts",
-  "agent_marks",
-  "lone_activations",
-  "exact_clicks",
-  "hidden_acts",
-  "shared_focus",
-  "unpaired_keys",
-  "placed_texts",
-  "user_agent",
-  "ua_brands",
-  "ua_mobile",
-  "platform",
-  "languages",
-  "timezone",
-  "tz_offset",
-  "cpu",
-  "memory",
-  "touch_points",
-  "plugins",
-  "screen_w",
-  "screen_h",
-  "avail_w",
-  "inner_w",
-  "inner_h",
-  "outer_w",
-  "outer_h",
-  "dpr",
-  "color_depth",
-  "webgl_renderer",
-  "chrome_object",
-  "permissions_mismatch",
-  "native_tampered",
-  "iframe_mismatch",
-  "worker_mismatch",
-  "eval_length",
-  "stack_probe",
-  "rtt",
-  "any_pointer",
-  "ua_platform",
-  "ua_architecture",
-  "ua_bitness",
-  "ua_full_version",
-  "system_fonts",
-]);
 
 /** Folds what an event, mostly one of type `env`, reports about the environment. */
 export function foldEnvironment(features: SessionFeatures, payload: EventPayload, facts: RequestFacts): void {
@@ -220,4 +172,14 @@ function truth(value: Fact): boolean | undefined {
   if (value === undefined) return undefined;
   if (typeof value === "string") return value !== "" && value !== "false" && value !== "0";
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
+}
+
+/** Payload keys about the environment, whatever the type of their event: all that `foldEnvironment` reads of a payload without any. */
+export const environmentKeys: ReadonlySet<string> = keysRead();
+
+function keysRead(): Set<string> {
+  const keys = new Set<string>();
+  const payload = new Proxy<EventPayload>({}, { get: (_, key) => void keys.add(String(key)) });
+  foldEnvironment(newFeatures(), payload, requestFactsOf(noHeaders, 0, ""));
+  return keys;
 }

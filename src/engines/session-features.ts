@@ -62,7 +62,7 @@ const kindOf: number[] = Array.from({ length: nextFieldNumber }, () => -1);
 const positionOf: number[] = kindOf.slice();
 
 function place(number: number, kind: NumberKind | "text", position: number): void {
-  if (kindOf[number] !== -1) throw new Error(`field number ${number} is taken twice, or not below nextFieldNumber`);
+  if (kindOf[number] !== -1) throw new Error(`field number ${number} is taken: the next is ${nextFieldNumber}`);
   kindOf[number] = kindCodes[kind];
   positionOf[number] = position;
 }

@@ -1,8 +1,6 @@
-/**
- * The kind of value of each payload key, for the one-pass reader (usual-batch.ts). The types of `contract/events/events.ts` are the whitelist, and typia
- * checks them. A key without a row here does not compile; a wrong row fails the test that compares the two.
- */
+/** The kind of value of each payload key, for the one-pass reader (usual-batch.ts), by the schema of the types in `contract/events/events.ts`. */
 import type { EventPayload, EventType } from "../contract/events/events.js";
+import { eventSchemas } from "../contract/validators.js";
 
 /**
  * `share` is a number of 0 to 1, `names` a text or a list of texts, `fact` a scalar or a list of scalars, `points` and `strokes` lists of
@@ -22,133 +20,58 @@ export type PayloadKind =
   | "clicks"
   | "strokes";
 
-/** The kind of each known payload key; an unknown key refuses the batch. */
-export const payloadKinds: Readonly<Record<keyof EventPayload, PayloadKind>> = {
-  path: "text",
-  host: "text",
-  referrer_host: "text",
+/** What is used of a schema. */
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly oneOf?: readonly { readonly const?: string }[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+const schemas = eventSchemas.components.schemas as Readonly<Record<string, Schema>>;
+const payload = schemas["EventPayload"]!.properties!;
+
+/** Keys whose values are read in a way of their own. */
+const ownKinds: Readonly<Partial<Record<string, PayloadKind>>> = {
   title_hash: "textOrNumber",
-  state: "text",
-  visible_ms: "number",
-  active_ms: "number",
-  idle_ms: "number",
-  nav_type: "text",
-  x: "number",
-  y: "number",
-  dx: "number",
-  dy: "number",
-  t: "number",
-  dt: "number",
-  button: "number",
-  buttons: "number",
-  pressure: "number",
-  radius: "number",
-  pointer_type: "text",
-  trusted: "boolean",
-  dwell: "number",
-  coalesced: "number",
-  fractional: "share",
-  dispatch_lag: "number",
-  movement_mismatch: "share",
-  target_tag: "text",
-  packed_clicks: "clicks",
-  off_center: "number",
-  depth: "share",
   direction: "direction",
-  scroll_input: "text",
   points: "points",
   packed_points: "packed",
-  flight: "number",
+  packed_clicks: "clicks",
   strokes: "strokes",
-  count: "number",
-  backspaces: "number",
-  pastes: "number",
-  field_count: "number",
-  fill_ms: "number",
-  autofill: "boolean",
-  honeypot: "boolean",
-  submit: "boolean",
-  unkeyed: "number",
-  webdriver: "boolean",
-  driver_artifacts: "names",
-  agent_marks: "names",
-  lone_activations: "number",
-  exact_clicks: "number",
-  hidden_acts: "number",
-  shared_focus: "number",
-  unpaired_keys: "number",
-  placed_texts: "number",
-  user_agent: "text",
-  ua_brands: "names",
-  ua_mobile: "boolean",
-  platform: "text",
-  languages: "names",
-  timezone: "text",
-  tz_offset: "number",
-  cpu: "number",
-  memory: "number",
-  touch_points: "number",
-  plugins: "fact",
-  mime_types: "fact",
-  screen_w: "number",
-  screen_h: "number",
-  avail_w: "number",
-  avail_h: "number",
-  inner_w: "number",
-  inner_h: "number",
-  outer_w: "number",
-  outer_h: "number",
-  dpr: "number",
-  color_depth: "number",
-  webgl_vendor: "text",
-  webgl_renderer: "text",
-  chrome_object: "fact",
-  permissions_mismatch: "fact",
-  notification_permission: "text",
-  native_tampered: "fact",
-  iframe_mismatch: "fact",
-  worker_mismatch: "fact",
-  eval_length: "number",
-  stack_probe: "fact",
-  rtt: "number",
-  any_pointer: "names",
-  ua_platform: "text",
-  ua_architecture: "text",
-  ua_bitness: "text",
-  ua_full_version: "text",
-  system_fonts: "names",
-  start_ticket: "text",
-  ttfb: "number",
-  dcl: "number",
-  load: "number",
-  raf_mean: "number",
-  raf_sd: "number",
+} satisfies Partial<Record<keyof EventPayload, PayloadKind>>;
+
+/** Kinds by the name of a type, or by the type of JSON. */
+const kindsOfTypes: Readonly<Partial<Record<string, PayloadKind>>> = {
+  Text: "text",
+  Names: "names",
+  Fact: "fact",
+  boolean: "boolean",
+  number: "number",
 };
 
-const types: Readonly<Record<EventType, true>> = {
-  page: true,
-  visibility: true,
-  focus: true,
-  heartbeat: true,
-  mouse: true,
-  click: true,
-  touch: true,
-  scroll: true,
-  key: true,
-  form: true,
-  env: true,
-  timing: true,
-};
+/** Throws for a form that the reader does not know. */
+function kindOf(key: string, schema: Schema): PayloadKind {
+  const type = schema.$ref?.split("/").at(-1) ?? schema.type ?? "";
+  const isShare = schema.minimum === 0 && schema.maximum === 1;
+  const kind = ownKinds[key] ?? (isShare ? "share" : kindsOfTypes[type]);
+  if (kind === undefined) throw new Error(`there is no kind for the values of ${key}`);
+  return kind;
+}
 
-/** Every type of `EventType`, in the order of its table here. */
-export const eventTypes = Object.keys(types) as readonly EventType[];
+function choices(schema: Schema | undefined): string[] {
+  return (schema?.oneOf ?? []).map((choice) => choice.const!);
+}
 
-const directionNames: Readonly<Record<NonNullable<EventPayload["direction"]>, true>> = {
-  up: true,
-  down: true,
-  left: true,
-  right: true,
-};
+/** The kind of each known payload key; an unknown key refuses the batch. */
+export const payloadKinds = Object.fromEntries(
+  Object.entries(payload).map(([key, schema]) => [key, kindOf(key, schema)]),
+) as Readonly<Record<keyof EventPayload, PayloadKind>>;
+
+/** Every type of `EventType`. */
+export const eventTypes = choices(schemas["EventType"]) as readonly EventType[];
 
 /** The allowed values of `direction` in a payload. */
-export const directions = Object.keys(directionNames);
+export const directions: readonly string[] = choices(payload["direction"]);

@@ -41,30 +41,45 @@ export interface EventPayload {
   // `target_tag`, `webgl_vendor` and `dcl`.
 
   // page
+  /** Path of the page, without its query. */
   path?: Text;
+  /** Host of the page. */
   host?: Text;
+  /** Host, and only the host, of the page before. */
   referrer_host?: Text;
+  /** A hash of the page's title; accepted, but the SDK sends none. */
   title_hash?: Text | number;
   /** `document.visibilityState`, or the focus state; `leave` where the page itself goes to another one. */
   state?: Text;
+  /** How long the page was visible, ms; accepted, but the SDK sends none. */
   visible_ms?: number;
+  /** How long there was input, ms; accepted, but the SDK sends none. */
   active_ms?: number;
+  /** How long there was none, ms; accepted, but the SDK sends none. */
   idle_ms?: number;
   /** `PerformanceNavigationTiming.type`, or `spa` for a navigation without a load. */
   nav_type?: Text;
 
   // pointer; x and y in CSS pixels of the viewport
+  /** CSS pixels from the left of the viewport. */
   x?: number;
+  /** CSS pixels from its top. */
   y?: number;
+  /** Difference to the position before. */
   dx?: number;
+  /** Difference to the position before. */
   dy?: number;
   /** Time of the event, or of the first row of `points`: ms since the page was opened (`performance.now()`). */
   t?: number;
   /** ms since the event before it. */
   dt?: number;
+  /** Number of the button. */
   button?: number;
+  /** Buttons held, as a bit mask. */
   buttons?: number;
+  /** Of a pen or finger, 0 to 1. */
   pressure?: number;
+  /** Of a finger's contact, CSS pixels. */
   radius?: number;
   /** `mouse`, `pen` or `touch`; `none` for a click that no pointer made (a key, a label, a script). */
   pointer_type?: Text;
@@ -80,6 +95,7 @@ export interface EventPayload {
   dispatch_lag?: number;
   /** Share of pointer moves whose `movementX/Y` disagrees with the difference of their screen positions. */
   movement_mismatch?: number & tags.Minimum<0> & tags.Maximum<1>;
+  /** Kind of the element that was hit, such as `button`; never what it says. */
   target_tag?: Text;
   /** Clicks after this one: see `contract/events/packed-clicks.ts`. Decoding puts them behind it as events. */
   packed_clicks?: Text;
@@ -87,6 +103,7 @@ export interface EventPayload {
   off_center?: number;
   /** How far the page is scrolled, 0 top to 1 bottom. */
   depth?: number & tags.Minimum<0> & tags.Maximum<1>;
+  /** Where a scroll went. */
   direction?: "up" | "down" | "left" | "right";
   /** The input that preceded a scroll burst: `wheel`, `touch`, `key`, `pointer`, or `none` for a script (or a restored position). */
   scroll_input?: Text;
@@ -102,18 +119,25 @@ export interface EventPayload {
   strokes?: StrokeRow[] & tags.MaxItems<256>;
   /** Presses of a `key` event; moves of a `mouse`, changes of a `form`, fingers of a `touch`, steps of a `scroll` event. */
   count?: number;
+  /** How many times something was deleted. */
   backspaces?: number;
+  /** How many times something was pasted; never what. */
   pastes?: number;
+  /** How many fields of a form were touched. */
   field_count?: number;
+  /** How long filling in the form took, ms. */
   fill_ms?: number;
+  /** The browser filled a field in. */
   autofill?: boolean;
   /** True when a field that people can't see was filled in. */
   honeypot?: boolean;
+  /** The form was sent. */
   submit?: boolean;
   /** Changes of text fields that no key, paste, drop or autofill of the browser explains: a script, or a password manager. */
   unkeyed?: number;
 
   // environment
+  /** `navigator.webdriver`. */
   webdriver?: boolean;
   /** Names of globals and properties that automation drivers leave behind, such as `cdc_` or `__playwright`. */
   driver_artifacts?: Names;
@@ -134,37 +158,59 @@ export interface EventPayload {
   unpaired_keys?: number;
   /** Fields into which the browser put three characters and more in one piece, within half a second of their focus and without a key. Not which. */
   placed_texts?: number;
+  /** `navigator.userAgent`. */
   user_agent?: Text;
   /** Brands of `navigator.userAgentData`, as `Chromium/156`. */
   ua_brands?: Names;
+  /** `navigator.userAgentData.mobile`. */
   ua_mobile?: boolean;
+  /** `navigator.platform`. */
   platform?: Text;
+  /** `navigator.languages`. */
   languages?: Names;
+  /** The time zone's name. */
   timezone?: Text;
   /** `Date.getTimezoneOffset()`: minutes, positive west of UTC. */
   tz_offset?: number;
+  /** `navigator.hardwareConcurrency`. */
   cpu?: number;
+  /** `navigator.deviceMemory`, as coarse as the browser gives it. */
   memory?: number;
+  /** `navigator.maxTouchPoints`. */
   touch_points?: number;
   /** Count (or names) of `navigator.plugins`. */
   plugins?: Fact;
+  /** Count (or names) of `navigator.mimeTypes`. */
   mime_types?: Fact;
+  /** Width of the screen. */
   screen_w?: number;
+  /** Height of the screen. */
   screen_h?: number;
+  /** Width that windows may have. */
   avail_w?: number;
+  /** Height that windows may have. */
   avail_h?: number;
+  /** Width of the viewport. */
   inner_w?: number;
+  /** Height of the viewport. */
   inner_h?: number;
+  /** Width of the window. */
   outer_w?: number;
+  /** Height of the window. */
   outer_h?: number;
+  /** Device pixels per CSS pixel. */
   dpr?: number;
+  /** Bits per pixel. */
   color_depth?: number;
+  /** Name of the graphics vendor; nothing is drawn. */
   webgl_vendor?: Text;
+  /** Name of the renderer, to tell software rendering; nothing is drawn. */
   webgl_renderer?: Text;
   /** Whether `window.chrome` exists. */
   chrome_object?: Fact;
   /** True when `Notification.permission` and `permissions.query` contradict each other. */
   permissions_mismatch?: Fact;
+  /** `Notification.permission`. */
   notification_permission?: Text;
   /** Names of natives that are no longer native code, such as `navigator.webdriver`; or whether there are any. */
   native_tampered?: Fact;
@@ -188,7 +234,9 @@ export interface EventPayload {
   ua_platform?: Text;
   /** High-entropy client hints; an empty string is what the browser returned. */
   ua_architecture?: Text;
+  /** `bitness` of the client hints. */
   ua_bitness?: Text;
+  /** `uaFullVersion` of the client hints. */
   ua_full_version?: Text;
   /** Operating systems of which at least one font family is installed: `windows`, `mac`, `linux`. */
   system_fonts?: Names;
@@ -196,11 +244,15 @@ export interface EventPayload {
   start_ticket?: Text;
 
   // timing, ms
+  /** Time to the first byte, ms. */
   ttfb?: number;
+  /** Time to DOMContentLoaded, ms. */
   dcl?: number;
+  /** Time to the load event, ms. */
   load?: number;
   /** Mean and standard deviation of the time between animation frames. */
   raf_mean?: number;
+  /** Its standard deviation, ms. */
   raf_sd?: number;
 }
 
