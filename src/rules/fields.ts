@@ -19,6 +19,13 @@ interface FieldRow<Type extends string, Value> {
   /** Unit or range in words; "" if there is none. */
   readonly unit: string;
   readonly meaning: string;
+  /**
+   * Whether searches and backtests of stored sessions have it; `reread`: by the stored user agent, where a verdict has it only if requests are judged.
+   * Default: those of `alwaysFields` are there, those of `requestFields` are not.
+   */
+  readonly inSessions?: boolean | "reread";
+  /** Whether samples of judged requests have it; default: they do. */
+  readonly inSamples?: boolean;
   readonly get: (input: RuleInput) => Value | undefined;
 }
 
@@ -110,6 +117,7 @@ const alwaysFields: readonly Field[] = [
     spelling: upperCase,
     form: { pattern: /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, expected: 'a method such as "POST" in double quotes' },
     never: neverMethod,
+    inSessions: false,
     meaning: "method of the visitor's request, compared in upper case",
     get: (input) => input.method,
   },
@@ -171,6 +179,7 @@ const alwaysFields: readonly Field[] = [
     type: "integer",
     unit: "1 to 99",
     meaning: "score of the behavioral engine; missing when it abstained",
+    inSamples: false,
     range: [1, 99],
     get: (input) => input.facts.behavioralScore ?? undefined,
   },
@@ -179,6 +188,7 @@ const alwaysFields: readonly Field[] = [
     type: "integer",
     unit: "events",
     meaning: "events recorded for the session; missing without one",
+    inSamples: false,
     range: [0, Number.POSITIVE_INFINITY],
     get: (input) => input.facts.eventCount,
   },
@@ -187,6 +197,7 @@ const alwaysFields: readonly Field[] = [
     type: "integer",
     unit: "seconds",
     meaning: "time since the session was first seen; missing without one",
+    inSamples: false,
     range: [0, Number.POSITIVE_INFINITY],
     get: (input) => input.facts.sessionAgeSeconds,
   },
@@ -332,6 +343,7 @@ const requestFields: readonly Field[] = [
     type: "string",
     unit: "",
     meaning: "JA4 fingerprint of the visitor's TLS, as the backend or a trusted proxy reports it",
+    inSamples: false,
     get: (input) => input.facts.request?.ja4,
   },
   {
@@ -348,6 +360,7 @@ const requestFields: readonly Field[] = [
     type: "string",
     unit: "",
     meaning: "name of the bot, library or agent that the user agent names",
+    inSessions: "reread",
     get: (input) => input.declaredBot?.name,
   },
   {
@@ -356,6 +369,7 @@ const requestFields: readonly Field[] = [
     unit: botCategories.join(", "),
     known: botCategories,
     meaning: "what that bot is for",
+    inSessions: "reread",
     get: (input) => input.declaredBot?.category,
   },
   {
@@ -380,7 +394,11 @@ const requestFields: readonly Field[] = [
 /** Every field of the language, in the order of the documentation. */
 export const fields: readonly Field[] = [
   ...alwaysFields,
-  ...requestFields.map((field) => ({ ...field, meaning: `${field.meaning}; only where requests are judged` })),
+  ...requestFields.map((field) => ({
+    inSessions: false,
+    ...field,
+    meaning: `${field.meaning}; only where requests are judged`,
+  })),
 ];
 
 /** Fields that only searches of stored sessions have: a rule can't depend on what the rules decide. */
@@ -429,13 +447,6 @@ export function isValueOf(field: Field, text: string): boolean {
 /** Names of the fields that only a judged request has. */
 export const requestFieldNames: ReadonlySet<string> = new Set(requestFields.map(({ name }) => name));
 
-/** Fields of a request that searches and backtests read from the stored user agent; a verdict has them only if requests are judged. */
-const rereadFieldNames: ReadonlySet<string> = new Set(["declared_bot", "declared_bot_category"]);
-/** Names of the fields that no stored data of a session shows: searches and backtests treat them as missing. */
-const unstoredFieldNames: ReadonlySet<string> = new Set(
-  ["method", ...requestFieldNames].filter((name) => !rereadFieldNames.has(name)),
-);
-
 const byName: ReadonlyMap<string, Field> = new Map(fieldsFor("search").map((field) => [field.name, field]));
 const searchFieldNames: ReadonlySet<string> = new Set(searchFields.map(({ name }) => name));
 
@@ -463,10 +474,15 @@ export function comparedFields(expression: Expression): string[] {
 
 /** Returns the fields of an expression that searches and backtests of stored sessions treat as missing, each once, in its order. */
 export function unavailableFields(expression: Expression): string[] {
-  return comparedFields(expression).filter((name) => unstoredFieldNames.has(name));
+  return comparedFields(expression).filter((name) => fieldOf(name)?.inSessions === false);
 }
 
 /** Returns the fields of an expression that are read from the stored user agent, but that a verdict has only if requests are judged. */
 export function rereadFields(expression: Expression): string[] {
-  return comparedFields(expression).filter((name) => rereadFieldNames.has(name));
+  return comparedFields(expression).filter((name) => fieldOf(name)?.inSessions === "reread");
+}
+
+/** Returns the fields of an expression that samples of judged requests don't have, each once, in its order. */
+export function unsampledFields(expression: Expression): string[] {
+  return comparedFields(expression).filter((name) => fieldOf(name)?.inSamples === false);
 }

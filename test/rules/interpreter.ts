@@ -10,10 +10,11 @@ import type { RuleFacts } from "../../src/rules/input.js";
 
 type Value = string | number | boolean | readonly number[] | readonly string[] | null | undefined;
 
-function factOf(field: string, facts: RuleFacts): Value {
+/** What a rule sees of these facts, by field. */
+export function valuesOf(facts: RuleFacts): Record<string, Value> {
   const network = facts.ip ? facts.addresses?.networkOf(facts.ip) : undefined;
   const { request } = facts;
-  const values: Record<string, Value> = {
+  return {
     score: facts.score,
     band: facts.band === "not_computed" ? undefined : facts.band,
     verified_bot: facts.verifiedBot,
@@ -54,7 +55,6 @@ function factOf(field: string, facts: RuleFacts): Value {
     agent_category: facts.agent?.()?.category,
     agent_certainty: facts.agent?.()?.certainty,
   };
-  return values[field];
 }
 
 function bits(text: string): string {
@@ -110,7 +110,7 @@ function cased(field: string, literal: string): string {
 }
 
 function holds({ op, field, value: literal }: Comparison, facts: RuleFacts): boolean {
-  const value = factOf(field, facts);
+  const value = valuesOf(facts)[field];
   if (value === undefined || value === null) return false;
   const text =
     field === "host" ? canonicalHostPart(String(literal), /ends|wild/.test(op)) : cased(field, String(literal));

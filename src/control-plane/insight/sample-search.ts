@@ -8,20 +8,10 @@ import type { ProjectSettings } from "../../contract/sessions/session.js";
 import type { RequestSample } from "../../contract/traffic/request-sample.js";
 import type { ExaminedRequest } from "../../contract/verdicts/judged-request.js";
 import type { VerifiedBotCategory } from "../../contract/verdicts/verdict.js";
-import type { Expression } from "../../rules/ast.js";
-import { comparedFields } from "../../rules/fields.js";
 import { RuleInput } from "../../rules/input.js";
 import { knownAgent } from "../../verdict/known-agent.js";
 import { ruleInput } from "../../verdict/resolve.js";
 import type { AskedVisitor } from "./change-effect.js";
-
-/** Fields that no sample has: a session's, and a fingerprint that is not kept. */
-const unsampledFields: ReadonlySet<string> = new Set(["ja4", "event_count", "session_age", "behavioral_score"]);
-
-/** The fields of an expression that samples don't have, each once, in its order. */
-export function unsampled(expression: Expression): string[] {
-  return comparedFields(expression).filter((name) => unsampledFields.has(name));
-}
 
 /** The request as it was when it was judged, but for the operator's lists of addresses, which are those of now. */
 export function askedSample(sample: RequestSample, listsOf: AddressLookup["listsOf"]): AskedVisitor {

@@ -16,13 +16,14 @@ import { dayMs, hourMs } from "../../../contract/values/durations.js";
 import { isoDateOrTimeMs } from "../../../contract/values/iso-time.js";
 import { nearestWord } from "../../../contract/values/nearest-word.js";
 import { actions, bands, type VerdictSubject } from "../../../contract/verdicts/verdict.js";
-import { sampleInput, unsampled } from "../../../control-plane/insight/sample-search.js";
+import { sampleInput } from "../../../control-plane/insight/sample-search.js";
 import { decodeCursor, encodeCursor } from "../../../control-plane/logs/cursor.js";
 import { Refusal, refuse } from "../../../errors.js";
 import { limits } from "../../../limits.js";
 import type { HourSpan, TrafficCounts, TrafficReader, TrafficSelection } from "../../../recording/traffic-reader.js";
 import { compileRule } from "../../../rules/compile-rule.js";
 import { isRuleFault } from "../../../rules/fault.js";
+import { unsampledFields } from "../../../rules/fields.js";
 import type { AccountReads } from "../../../runtime/account-reads.js";
 import type { Slices } from "../../../runtime/long-work.js";
 import { type Answered, type Asked, projectRoute } from "../../operation-route.js";
@@ -232,7 +233,7 @@ async function listSamples(
     from: isoTime(span.fromMs),
     to: isoTime(span.untilMs),
     evaluated_weight: Math.round(found.evaluatedWeight * 100) / 100,
-    unavailable_fields: compiled === null ? [] : unsampled(compiled.ast),
+    unavailable_fields: compiled === null ? [] : unsampledFields(compiled.ast),
   };
   return json(200, answer);
 }
