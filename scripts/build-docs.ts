@@ -1,12 +1,13 @@
 /**
- * Renders the documentation (README.md, `src/docs/*.md`, the decision records) to pages below `dist/docs`. Parts that depend on the program's own lists are
- * left as marks, which the server fills in when it starts. A link that leads nowhere fails the build.
+ * Renders the documentation (README.md, `src/docs/*.md`, the decision records) to pages below `dist/docs`, with the table of commands. Other parts that
+ * depend on the program's own lists are left as marks, which the server fills in when it starts. A link that leads nowhere fails the build.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { Marked, type Tokens } from "marked";
 import { escapeHtml, slugOf } from "../src/docs/html.js";
+import { commandTable } from "./command-table.js";
 
 /** The menu: groups of pages, each of which is `src/docs/NAME.md`. The first page is the README. */
 const menu = {
@@ -156,7 +157,10 @@ function render(markdown: string, file: string): string {
     },
   });
   const body = marked.parse(markdown, { async: false });
-  return body.replaceAll("<table>", '<div class="table" tabindex="0"><table>').replaceAll("</table>", "</table></div>");
+  return body
+    .replaceAll("<table>", '<div class="table" tabindex="0"><table>')
+    .replaceAll("</table>", "</table></div>")
+    .replace("<!-- generated: commands -->", commandTable);
 }
 
 /** A picture that `scripts/pictures.ts` made, dark where the page is. */

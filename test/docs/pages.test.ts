@@ -3,11 +3,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
+import { commands } from "../../src/cli/commands.js";
 import { environmentName, serveOptions } from "../../src/config/config.js";
 import { ruleRecipes } from "../../src/console/rule-recipes.js";
 import { componentSchemas } from "../../src/contract/api/openapi-schemas.js";
 import { detections } from "../../src/detections/catalogue.js";
-import { escapeHtml } from "../../src/docs/html.js";
+import { escapeHtml, prose } from "../../src/docs/html.js";
 import { docPages } from "../../src/docs/pages.js";
 import { rankedSections, wordsOf } from "../../src/docs/search-ranking.js";
 import { operatorsOfType } from "../../src/rules/check.js";
@@ -189,6 +190,17 @@ t.test("the documentation", async (t) => {
     for (const { name, expression, action } of ruleRecipes) {
       const cells = [name, `<code>${expression}</code>`, `<code>${action}</code>`];
       t.ok(text.includes(cells.map((cell) => `<td>${cell}</td>`).join("\n")), name);
+    }
+  });
+
+  await t.test("the page of the command line has every command, with its flags", async (t) => {
+    for (const { name, help, flags = [] } of commands) {
+      const row = page("command-line")
+        .split("\n")
+        .find((line) => line.startsWith(`<tr><td><code>${name}<`) || line.startsWith(`<tr><td><code>${name} `));
+      t.ok(row?.includes(prose(help)), name);
+      const own = flags.filter((flag) => !(flag.name in serveOptions) && flag.isRetired !== true);
+      for (const flag of own) t.ok(row?.includes(`<code>--${flag.name}`), `${name}: ${flag.name}`);
     }
   });
 

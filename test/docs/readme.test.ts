@@ -5,7 +5,6 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
-import { commands } from "../../src/cli/commands.js";
 import { freePort } from "../support/free-port.js";
 import { anotherTenant, askUntil, firstTenant, startServer } from "../support/server.js";
 import { installClient } from "./installed-client.js";
@@ -14,7 +13,6 @@ import { blocksMarked, keeps, stepsOf } from "./readme-commands.js";
 const root = resolve(fileURLToPath(new URL("../../..", import.meta.url)));
 const readme = readFileSync(join(root, "README.md"), "utf8");
 const quickStart = readFileSync(join(root, "src/docs/quick-start.md"), "utf8");
-const commandLine = readFileSync(join(root, "src/docs/command-line.md"), "utf8");
 
 const server = await startServer(t);
 
@@ -129,12 +127,6 @@ t.test("a promise that is not kept is noticed", async (t) => {
 
 t.test("the README is a front page", async (t) => {
   t.ok(Buffer.byteLength(readme) <= 12 * 1024, `${Buffer.byteLength(readme)} bytes`);
-});
-
-t.test("the documentation names every command, and only commands that exist", async (t) => {
-  const cells = commandLine.split("\n").filter((line) => line.startsWith("| `"));
-  const named = cells.flatMap((line) => [...line.split("|")[1]!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!));
-  t.same(named.sort(), commands.map(({ name }) => name).sort());
 });
 
 t.test("files that the documentation names exist", async (t) => {
