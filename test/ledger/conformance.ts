@@ -13,9 +13,19 @@ import type { IngestRequest } from "../../src/ingest/frame.js";
 import { blockTallyKey, hourOf, sessionKey, sessionRange } from "../../src/store/keys.js";
 import { decodeSession, encodeSession } from "../../src/store/session-record.js";
 import type { Store } from "../../src/store/store.js";
+import { tableNames, tables } from "../../src/store/tables.js";
 import type { Owner } from "../support/owner.js";
 import { bytesOf, type Expected, idsOf, Model, type ModelSession, recordsMax, tenantNumbers } from "./model.js";
-import { marksMax, type Operation, operations, type PlannedBatch, tenantCount, timelinesMax } from "./operations.js";
+import {
+  elsewhere,
+  everyOperation,
+  marksMax,
+  type Operation,
+  operations,
+  type PlannedBatch,
+  tenantCount,
+  timelinesMax,
+} from "./operations.js";
 
 /** A store with two scoring threads, as the suite drives it. */
 export interface Ledger {
@@ -27,6 +37,8 @@ export interface Ledger {
   /** Once all that is counted behind the answers is written. */
   settle(): Promise<void>;
   count(projectId: number): Promise<number>;
+  /** Rows of all projects by the name of their table, as `check` counts them. */
+  rows(): Promise<Readonly<Record<string, number>>>;
   /** The same store, opened anew. */
   restart(): Promise<Ledger>;
 }
@@ -45,6 +57,12 @@ export async function holdToModel(
   t.comment(`LEDGER_SEED=${seed}`);
   let ledger = await open();
   let checks = 0;
+  const first = new Run(ledger, await tenantsOf(ledger.store, owner));
+  for (const step of everyOperation) await first.step(step);
+  await first.check();
+  const rows = await ledger.rows();
+  const unwritten = tableNames.filter((name) => tables[name].onCluster === "rows" && !(rows[tables[name].name]! > 0));
+  t.same(unwritten, Object.keys(elsewhere), "the operations of the suite write every table");
   const property = fc.asyncProperty(operations, async (steps) => {
     const run = new Run(ledger, await tenantsOf(ledger.store, owner));
     for (const step of steps) await run.step(step);
@@ -112,6 +130,13 @@ class Run {
       await store.counts.add([{ projectId: this.#owner(step.tenant).projectId, hour, traffic }]);
       model.hour(step.tenant, hour).verdicts += verdicts;
       return;
+    }
+    if (step.do === "judge") {
+      const hour = hourOf(noonMs) - step.hoursAgo;
+      const bytes = step.row === "" ? null : Buffer.from(step.row);
+      const { projectId } = this.#owner(step.tenant);
+      await store.recorded.judged.write([{ projectId, kind: "path", hour, writer: writerOf(step.writer), bytes }]);
+      return model.judge(step.tenant, hour, step.writer, step.row);
     }
     if (step.do === "timeline") return this.#addEntries(step.sessions);
     const session = model.named(step.session);
@@ -187,6 +212,16 @@ class Run {
     const marked = this.#model.sessions.filter((session) => session.tenant === tenant && session.isMarked);
     same((await recorded.marks.tokens(projectId)).sort(), marked.map(({ token }) => token).sort(), "marks");
     const hour = hourOf(noonMs);
+    const judged = await recorded.judged.read(projectId, "path", hour - 2, hour + 1);
+    for (let each = 0; each < 9; each++) {
+      const [at, writer] = [hour - Math.floor(each / 3), each % 3];
+      const row = judged.find((found) => found.hour === at && found.writer.equals(writerOf(writer)));
+      same(
+        row?.bytes.toString(),
+        this.#model.judged.get(`${tenant}/${at}/${writer}`),
+        `judged by ${writer} at ${at - hour}`,
+      );
+    }
     const read = new Map(await counts.read(projectId, hour - 5, hour + 1));
     for (let each = hour - 5; each <= hour; each++) {
       const { events = 0, sessions = 0, verdicts = {} } = read.get(each) ?? {};
@@ -310,6 +345,8 @@ class Run {
     return this.#tenants.map(({ projectId }) => projectId);
   }
 }
+
+const writerOf = (writer: number): Buffer => Buffer.from(`writer${writer}`.padEnd(10));
 
 const msOf = ({ minutesAgo }: PlannedBatch): number => noonMs - minutesAgo * minuteMs;
 

@@ -64,6 +64,16 @@ export class Model {
     return { session, accepted: fresh.length, duplicates: ids.length - fresh.length };
   }
 
+  /** By tenant, hour and writer. */
+  readonly judged = new Map<string, string>();
+
+  /** "" removes the row. */
+  judge(tenant: number, hour: number, writer: number, row: string): void {
+    const name = `${tenant}/${hour}/${writer}`;
+    if (row === "") this.judged.delete(name);
+    else this.judged.set(name, row);
+  }
+
   #made(tenant: number, nowMs: number): ModelSession {
     const made: ModelSession = {
       tenant,

@@ -26,6 +26,7 @@ function openLedger(dir: string): Ledger {
     },
     settle: async () => store.root.resetReadTxn(),
     count: async (projectId) => countSessions(store, projectId),
+    rows: async () => checkStore(store).rows,
     restart: async () => {
       await store.close();
       return openLedger(dir);

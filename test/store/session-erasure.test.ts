@@ -16,7 +16,7 @@ import { SessionCount } from "../../src/store/session-count.js";
 import { encodeSession } from "../../src/store/session-record.js";
 import type { Store } from "../../src/store/store.js";
 import { rowsOf } from "../../src/store/store-size.js";
-import { tableNames } from "../../src/store/tables.js";
+import { sessionTableNames, tableNames } from "../../src/store/tables.js";
 import { currentSchema } from "../../src/store/upgrades.js";
 
 const atMs = Math.floor(Date.now() / 1000) * 1000 - 3_600_000;
@@ -91,7 +91,12 @@ function countReads(store: Store): () => number {
   return () => reads;
 }
 
-const erasedRows = { sessions: 1, repeats: 0, idempotency: 1, blocks: 2, marks: 0, trails: 0 };
+const erasedRows = {
+  ...Object.fromEntries(sessionTableNames.map((name) => [name, 0])),
+  sessions: 1,
+  idempotency: 1,
+  blocks: 2,
+};
 
 /** Rows that are read to show session 7 and to erase it. */
 async function readsOf(t: Test, sessions: number): Promise<{ show: number; erase: number }> {
