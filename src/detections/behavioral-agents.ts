@@ -16,6 +16,7 @@ const agentSignNames = [
   "arrivalClicks",
   "quietClicks",
   "exactClicks",
+  "centeredClicks",
   "betweenPixels",
   "unkeyedForms",
   "placedTexts",
@@ -42,6 +43,7 @@ const noSigns: Signs = {
   arrivalClicks: 0,
   quietClicks: 0,
   exactClicks: 0,
+  centeredClicks: 0,
   betweenPixels: false,
   unkeyedForms: 0,
   placedTexts: 0,
@@ -64,9 +66,13 @@ const isPasted = (e: Pick<Signs, "pastes" | "fieldsFilled" | "keys" | "menuClick
 /** By its engine, whatever it calls itself: `eval.toString()` has 33 characters in Chromium. */
 const isDesktopChromium = (e: Read<"browserMobile" | "evalLength">) => e.browserMobile === false && e.evalLength === 33;
 const isActivated = (e: Pick<Signs, "loneActivations" | "activeMoves">) => e.loneActivations >= 1 || e.activeMoves >= 1;
-/** A press in the very middle by a pointer between pixels: voice control clicks so exactly, but on the pixels of its system. */
-const isPlacedFinely = (e: Read<"exactClicks" | "betweenPixels" | "browserMobile" | "evalLength">) =>
-  isDesktopChromium(e) && e.exactClicks >= 1 && e.betweenPixels;
+/**
+ * A press in the very middle by a pointer between pixels: voice control clicks so exactly, but on the pixels of its system. A form that is sent before the SDK's
+ * third file is there has no press that was measured to half a pixel: then the click's own distance counts, of a pointer that was sent to it.
+ */
+const isPlacedFinely = (
+  e: Read<"exactClicks" | "arrivalClicks" | "centeredClicks" | "betweenPixels" | "browserMobile" | "evalLength">,
+) => isDesktopChromium(e) && e.betweenPixels && (e.exactClicks >= 1 || (e.arrivalClicks >= 1 && e.centeredClicks >= 1));
 /** A sign by the slug of the detection that shows it; that one may need more to fire by itself. */
 type Sign = readonly [slug: string, holds: (e: Signs) => boolean];
 /**
@@ -373,11 +379,25 @@ export const agentActDetections = [
       "The pointer came to the very middle of its target and was between two pixels there, which no pointer of its system can be.",
     strength: "notable",
     cause: "centered",
-    reads: ["exactClicks", "betweenPixels", "browserMobile", "evalLength"],
+    reads: ["exactClicks", "arrivalClicks", "centeredClicks", "betweenPixels", "browserMobile", "evalLength"],
     when: isPlacedFinely,
     source:
       "drivers reckon the middle of an element; a page that is zoomed by pinching gives fractions, and a chance of one in thousands",
-    fires: { exactClicks: 1, betweenPixels: true, browserMobile: false, evalLength: 33 },
-    staysQuiet: { exactClicks: 3, betweenPixels: false, browserMobile: false, evalLength: 33 },
+    fires: {
+      exactClicks: 1,
+      arrivalClicks: 0,
+      centeredClicks: 0,
+      betweenPixels: true,
+      browserMobile: false,
+      evalLength: 33,
+    },
+    staysQuiet: {
+      exactClicks: 0,
+      arrivalClicks: 0,
+      centeredClicks: 2,
+      betweenPixels: true,
+      browserMobile: false,
+      evalLength: 33,
+    },
   }),
 ];

@@ -179,6 +179,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     unmovedClickShare: ratio(n[F.clicksUnmoved]!, n[F.clicksPlaced]!, clicksMin),
     jumpedClickShare: ratio(n[F.clicksJumped]!, n[F.clicksPlaced]!, clicksMin),
     clicksMeasured: n[F.clicksMeasured],
+    centeredClicks: n[F.clicksCentered],
     centeredShare: ratio(n[F.clicksCentered]!, n[F.clicksMeasured]!, clicksMin),
     clicksTracked: n[F.clicksTracked],
     brokenShare: isCoarse ? undefined : ratio(n[F.clicksAstray]! + n[F.jumps]!, n[F.clicksTracked]! + n[F.resumes]!, 1),

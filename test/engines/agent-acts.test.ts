@@ -136,11 +136,20 @@ t.test("a form without keys names beside what only a driver gives, and never by 
 
   const exact = event("env", { exact_clicks: 1 });
   const fine = event("mouse", { t: 900, points: [[0, 500.3, 400.1]], ...mouse, count: 1, coalesced: 1, fractional: 1 });
+  const pinched = event("mouse", {
+    t: 3000,
+    points: wobblyPath(60, 4),
+    ...mouse,
+    count: 60,
+    coalesced: 2,
+    fractional: 1,
+  });
   const whole = event("mouse", { t: 900, points: [[0, 500, 400]], ...mouse, count: 1, coalesced: 1, fractional: 0 });
   const beside: [string, IngestEvent[]][] = [
     ["an activation", [event("env", { lone_activations: 1 })]],
     ["a press without pressure", [click(900, 500, 400, { pressure: 0 })]],
     ["a press between pixels in the very middle", [exact, fine]],
+    ["the same before the third file is there", [page(0), fine, click(940, 500, 400, { off_center: 0.03 })]],
     ["texts that the browser put in", [placed(2)]],
   ];
   for (const [name, acts] of beside) {
@@ -152,6 +161,8 @@ t.test("a form without keys names beside what only a driver gives, and never by 
   const aids: [string, IngestEvent[]][] = [
     ["voice control, on whole pixels", [exact, whole, page(0), move(3000, 500, 400), click(3040, 500, 400)]],
     ["a zoomed page", [event("env", { dpr: 1.25 }), exact, fine]],
+    ["a page zoomed by pinching, by hand", [page(0), pinched, click(6000, 500, 400, { off_center: 0.03 })]],
+    ["the same, and a click beside the middle", [page(0), fine, click(940, 500, 400, { off_center: 0.2 })]],
     ["open developer tools", [event("env", { stack_probe: true })]],
     ["a chain of pages", [0, 300, 700, 1150].map((at) => page(at, { referrer_host: "shop.example" }))],
   ];
