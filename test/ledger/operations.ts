@@ -22,6 +22,13 @@ export interface PlannedBatch {
   readonly minutesAgo: number;
 }
 
+/** A row of what was judged; "": it is removed. */
+interface PlannedRow {
+  readonly hoursAgo: number;
+  readonly writer: number;
+  readonly row: string;
+}
+
 /** One step of a run. */
 export type Operation =
   /** Two scoring threads commit a group each, at once where the store can. */
@@ -32,14 +39,8 @@ export type Operation =
   | { readonly do: "timeline"; readonly sessions: readonly number[] }
   | { readonly do: "block"; readonly session: number; readonly blocks: number }
   | { readonly do: "count"; readonly tenant: number; readonly hoursAgo: number; readonly verdicts: number }
-  /** A writer replaces its row of what was judged in an hour, or removes it. */
-  | {
-      readonly do: "judge";
-      readonly tenant: number;
-      readonly hoursAgo: number;
-      readonly writer: number;
-      readonly row: string;
-    }
+  /** Writers replace their rows of what was judged in an hour, or remove them. */
+  | { readonly do: "judge"; readonly tenant: number; readonly rows: readonly PlannedRow[] }
   | { readonly do: "erase"; readonly session: number; readonly isOwn: boolean }
   /** Removes sessions that were last seen more than so long ago. */
   | { readonly do: "sweep"; readonly minutes: number }
@@ -63,6 +64,12 @@ const plannedBatch: fc.Arbitrary<PlannedBatch> = fc.record({
   minutesAgo: fc.constantFrom(0, 0, 0, 30, 90),
 });
 
+const plannedRow: fc.Arbitrary<PlannedRow> = fc.record({
+  hoursAgo: fc.nat({ max: 1 }),
+  writer: fc.nat({ max: 1 }),
+  row: fc.constantFrom("", "one", "another"),
+});
+
 const group = fc.array(plannedBatch, { minLength: 1, maxLength: 12 });
 const isOwn = fc.boolean();
 
@@ -84,13 +91,7 @@ const others: fc.Arbitrary<Operation> = fc.oneof(
     hoursAgo: fc.nat({ max: 2 }),
     verdicts: fc.integer({ min: 1, max: 9 }),
   }),
-  fc.record({
-    do: fc.constant("judge" as const),
-    tenant,
-    hoursAgo: fc.nat({ max: 2 }),
-    writer: fc.nat({ max: 2 }),
-    row: fc.constantFrom("", "one", "another"),
-  }),
+  fc.record({ do: fc.constant("judge" as const), tenant, rows: fc.array(plannedRow, { minLength: 1, maxLength: 4 }) }),
   fc.record({ do: fc.constant("erase" as const), session, isOwn }),
   fc.record({ do: fc.constant("sweep" as const), minutes: fc.constantFrom(20, 60) }),
   fc.constant({ do: "restart" as const }),
@@ -113,7 +114,12 @@ export const everyOperation: readonly Operation[] = [
   { do: "timeline", sessions: [0] },
   { do: "block", session: 0, blocks: 1 },
   { do: "count", tenant: 0, hoursAgo: 0, verdicts: 1 },
-  { do: "judge", tenant: 0, hoursAgo: 0, writer: 0, row: "one" },
+  {
+    do: "judge",
+    tenant: 0,
+    rows: ["one", "another"].flatMap((row) => [0, 1].map((writer) => ({ hoursAgo: 0, writer, row }))),
+  },
+  { do: "judge", tenant: 0, rows: [{ hoursAgo: 0, writer: 1, row: "" }] },
 ];
 
 /** Tables of which both stores are held to one behaviour elsewhere, and where. */
