@@ -27,7 +27,9 @@ export const leftOut: Readonly<Record<string, string>> = {
     "writes blocks into LMDB without a server: `cluster-store/recorded/cluster-recorded-rows` has those of a cluster",
   "control-plane/session-log": "puts sessions into LMDB without a server; `http/logs` reads the log on both",
   "drills/": "starts clusters of its own",
-  "docs/": "its subject is the documentation, whose commands name one host or start their own clusters",
+  "docs/analytics-example": "a cluster refuses `--test-keys`",
+  "docs/readme":
+    "the commands of README and quick start name one host, and read counts that a cluster shows some seconds later",
   "browsers/": "its subject is what a browser does with answers that other tests compare",
   "ledger/": "`cluster-store/ledger` runs the same on a cluster",
   "resilience/backup": "copies the files of one host: `drills/cluster-commands` copies a cluster's configuration",

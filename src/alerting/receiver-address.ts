@@ -2,8 +2,7 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { limits } from "../limits.js";
-import { isConnectableAddress } from "../net/connectable-address.js";
-import { isPrivateAddress } from "../net/private-address.js";
+import { isConnectableAddress, isPrivateAddress } from "../net/connectable-address.js";
 
 /** Returns the URL, or why it is none that alerts can be sent to. Asks no name server. */
 export function receiverUrl(text: string, arePrivateAllowed: boolean): URL | { readonly fault: string } {

@@ -48,7 +48,7 @@ const knownActions: Readonly<Record<Action, true>> = {
 };
 
 /** The verdict that stands in for one that can't be had: not computed, allowed. */
-export function failOpen(failed: FailureReason | null, requestId: string | null = null): CheckedVerdict {
+export function failOpen(failed: FailureReason | null): CheckedVerdict {
   return {
     verdict: "not_computed",
     score: 0,
@@ -56,7 +56,7 @@ export function failOpen(failed: FailureReason | null, requestId: string | null 
     resolvedAction: "allow",
     detection_ids: [],
     reason: failed === null ? "No verdict: the visitor has no session yet." : `No verdict: ${failed}.`,
-    requestId,
+    requestId: null,
     failed,
   };
 }

@@ -40,7 +40,7 @@ export class OutageLog {
   readonly #overLine: string;
 
   /** `overLine`: logged once nothing has failed for a moment. */
-  constructor(log: Lines, outage = newOutage(), overLine = "what the cluster refused is stored again") {
+  constructor(log: Lines, outage: SharedArrayBuffer, overLine = "what the cluster refused is stored again") {
     this.#log = log;
     this.#cells = new BigInt64Array(outage);
     this.#overLine = overLine;

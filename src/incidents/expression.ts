@@ -15,7 +15,7 @@ const pathSegments = 4;
  * Returns the source of a rule that matches every request with these values, and perhaps a few more. It compiles. `ruleSource` returns the source of a
  * rule by its id, null if it is gone.
  */
-export function expressionOf(what: IncidentWhat, ruleSource: (id: number) => string | null = () => null): string {
+export function expressionOf(what: IncidentWhat, ruleSource: (id: number) => string | null): string {
   const parts: string[] = [];
   for (const [dimension, value] of Object.entries(what)) {
     const part = partOf(dimension as TrafficDimension, value, ruleSource);

@@ -1,4 +1,7 @@
-/** Which addresses are on the public internet: the only ones that verdictd connects to for a name that somebody else chose. */
+/**
+ * Which addresses are on the public internet: the only ones that verdictd connects to for a name that somebody else chose; and which are within a site or a
+ * machine, which an operator may allow for receivers of his own.
+ */
 import ipaddr from "ipaddr.js";
 
 /**
@@ -11,4 +14,11 @@ export function isConnectableAddress(text: string): boolean {
   if (address.range() !== "unicast") return false;
   // Of IPv6 only 2000::/3 is given out (RFC 4291, section 2.4).
   return address.kind() === "ipv4" || ((address as ipaddr.IPv6).parts[0]! & 0xe000) === 0x2000;
+}
+
+const privateRanges: readonly string[] = ["loopback", "private", "uniqueLocal"];
+
+/** Whether the text is a loopback or private address. Link-local ones, where clouds have their metadata, are not. */
+export function isPrivateAddress(text: string): boolean {
+  return ipaddr.isValid(text) && privateRanges.includes(ipaddr.process(text).range());
 }

@@ -124,30 +124,22 @@ export class RequestSamples implements TrafficObserver {
   readonly #store: Pick<Store, "recorded">;
   readonly #now: () => number;
   readonly #max: number;
-  readonly #random: () => number;
   readonly #hours: JudgedHours<HourOfSamples>;
   readonly #paths = new TextMemo<string>(limits.trafficMemoMax);
   #sinceLook = 0;
 
   /** `max`: of an hour and project; 0: none. */
-  constructor(
-    store: Pick<Store, "recorded">,
-    names: WriterNames,
-    now: () => number,
-    max: number,
-    random = Math.random,
-  ) {
+  constructor(store: Pick<Store, "recorded">, names: WriterNames, now: () => number, max: number) {
     this.#store = store;
     this.#now = now;
     this.#max = max;
-    this.#random = random;
     this.#hours = new JudgedHours(names, () => new HourOfSamples(max));
   }
 
   onJudged(facts: JudgedFacts): void {
     if (this.#max === 0 || facts.subject !== "request") return;
     // The least draw of as many requests as it stands for.
-    const draw = facts.weight === 1 ? this.#random() : 1 - (1 - this.#random()) ** (1 / facts.weight);
+    const draw = facts.weight === 1 ? Math.random() : 1 - (1 - Math.random()) ** (1 / facts.weight);
     this.#hours.of(facts.projectId, facts.atMs).add(draw, facts.weight, () => this.#sampleOf(facts, draw));
     if (++this.#sinceLook >= limits.trafficLookEvery) this.#makeRoom();
   }

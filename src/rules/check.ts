@@ -24,7 +24,7 @@ export const operatorsOfType: Readonly<Record<FieldType, readonly Operator[]>> =
 };
 
 /** Describes the literal that this field needs, for a message; `isText`: an operator that compares parts takes any text. */
-export function expectedLiteral(field: Field, isText = false): string {
+export function expectedLiteral(field: Field, isText: boolean): string {
   switch (field.type) {
     case "integer":
     case "id-set":

@@ -24,7 +24,7 @@ export function buildRecording(
   thread: ThreadContext,
   credentials: Credentials,
   visitors: VisitorFacts,
-  eventLog: EventRecorder | null = null,
+  eventLog: EventRecorder | null,
 ) {
   const { config, log, store, meters, outages, now } = thread;
   const traffic = new TrafficCounter(store);

@@ -53,7 +53,7 @@ interface HttpThread {
 export async function startServers(
   given: ServeConfig,
   log: Logger,
-  parts: ServerParts = {},
+  parts: ServerParts,
   stopping?: AbortSignal,
 ): Promise<RunningServer> {
   await refuseForeignPort(given);

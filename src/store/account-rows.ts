@@ -46,14 +46,9 @@ export interface AccountRow {
   readonly userId: number;
 }
 
-/** Ids of the account's tokens or projects above `after`, the lowest first, in portions; each is read when it is asked for. */
-export function* accountRows(
-  { accountRows: table }: Tables,
-  kind: Kind,
-  accountId: number,
-  after = 0,
-): Generator<AccountRow> {
-  for (let last = after; ; ) {
+/** Ids of the account's tokens or projects, the lowest first, in portions; each is read when it is asked for. */
+export function* accountRows({ accountRows: table }: Tables, kind: Kind, accountId: number): Generator<AccountRow> {
+  for (let last = 0; ; ) {
     const start: [number, number, number] = [accountId, kinds[kind], last + 1];
     const end: [number, number, number] = [accountId, kinds[kind] + 1, 0];
     const rows = [...table.getRange({ start, end, limit: rowsAtOnce })];

@@ -16,7 +16,7 @@ import {
   readSignatures,
   type TaggedSignature,
 } from "./signature-fields.js";
-import { createVerifier, type Verifier } from "./verification.js";
+import { createVerifier } from "./verification.js";
 
 /** A visitor's request as the proxy or backend reports it. Undefined: not reported. */
 export interface SignedRequest {
@@ -46,7 +46,6 @@ interface SignedAgentsParts {
   readonly nonces: Nonces;
   /** `--allow-test-keys`. */
   readonly allowTestKeys: boolean;
-  readonly verifier?: Verifier;
   /** Told of each request with a signature of the tag, and of each that was too much to verify. */
   readonly onJudged?: (state: "verified" | "unverified" | "invalid") => void;
   readonly onShed?: () => void;
@@ -80,7 +79,8 @@ interface Candidate {
 
 /** The judge of one thread. Keys are prepared again only when `agents` gives another array. */
 export function createSignedAgents(parts: SignedAgentsParts): SignedAgents {
-  const { nonces, allowTestKeys, verifier = createVerifier(), onJudged = () => {}, onShed = () => {} } = parts;
+  const { nonces, allowTestKeys, onJudged = () => {}, onShed = () => {} } = parts;
+  const verifier = createVerifier();
   let ready: { readonly of: readonly KeyedAgent[]; readonly byUrl: ReadonlyMap<string, ReadyAgent> } | null = null;
 
   const agentsByUrl = (): ReadonlyMap<string, ReadyAgent> => {

@@ -8,16 +8,16 @@ import { limits } from "../../limits.js";
 import type { AgentKey } from "./jwks.js";
 
 /** Checks signatures and remembers what came of it, good or bad. */
-export interface Verifier {
+interface Verifier {
   /** Whether the bytes are the key's signature over the base: at once where it is remembered, null when too many are waited for. */
   check(key: AgentKey, base: string, signature: Uint8Array): boolean | null | Promise<boolean>;
   /** Results remembered. */
   readonly size: number;
 }
 
-/** A verifier that remembers `resultsMax` results, the least recently asked for going first. */
-export function createVerifier(resultsMax: number = limits.signatureResultsMax): Verifier {
-  const results = new LRUCache<string, boolean | Promise<boolean>>({ max: resultsMax });
+/** A verifier that remembers `limits.signatureResultsMax` results, the least recently asked for going first. */
+export function createVerifier(): Verifier {
+  const results = new LRUCache<string, boolean | Promise<boolean>>({ max: limits.signatureResultsMax });
   let active = 0;
 
   async function ask(id: string, key: AgentKey, data: Buffer, signature: Uint8Array): Promise<boolean> {

@@ -117,11 +117,9 @@ export class ConfigTruth {
   }
 
   /** Returns the store that was copied into the cluster, how far that is, and when it was done (ms); empty for none. Throws `ClusterError`. */
-  async migration(
-    deadlineMs: number = limits.configChangeMs,
-  ): Promise<{ readonly store: string; readonly state: string; readonly doneMs: number }> {
+  async migration(): Promise<{ readonly store: string; readonly state: string; readonly doneMs: number }> {
     const command = ["HGET", configKeys.head, "migration"];
-    const options = { deadlineMs, isIdempotent: true };
+    const options = { deadlineMs: limits.configChangeMs, isIdempotent: true };
     const [store = "", state = "", doneMs = 0] = String(
       (await this.client.execute(command, configSlot, options)) ?? "",
     ).split(" ");

@@ -25,13 +25,10 @@ const countsMax = 10_000;
 /** One per scoring thread. It asks the cluster in the background, and no read waits: an unknown count is 0 until the answer is there. */
 export class ClusterCounts implements RecentCounts {
   readonly #client: ClusterClient;
-  readonly #now: () => number;
   readonly #counts = new LRUCache<string, Counted>({ max: countsMax });
 
-  /** `now`: a clock that is never set back, ms. */
-  constructor(client: ClusterClient, now: () => number = () => performance.now()) {
+  constructor(client: ClusterClient) {
     this.#client = client;
-    this.#now = now;
   }
 
   eventsInMonth(accountId: number, month: string): number {
@@ -57,7 +54,7 @@ export class ClusterCounts implements RecentCounts {
       this.#counts.set(name, counted);
     }
     const known = counted;
-    if (known.reading === null && this.#now() - known.atMs >= freshMs) {
+    if (known.reading === null && performance.now() - known.atMs >= freshMs) {
       known.reading = read()
         .then((value) => {
           known.value = value;
@@ -65,7 +62,7 @@ export class ClusterCounts implements RecentCounts {
         // The cluster does not answer: continue from the last known count.
         .catch(() => {})
         .finally(() => {
-          known.atMs = this.#now();
+          known.atMs = performance.now();
           known.reading = null;
         });
     }

@@ -248,9 +248,9 @@ export class Accounts {
     return this.#store.memberships.getKeysCount({ start: [accountId, 0], end: [accountId + 1, 0] });
   }
 
-  /** Ids of the account's tokens above `after`, the lowest first, with those of their users. Reads as far as it is asked. */
-  tokenIds(accountId: number, after = 0): Generator<AccountRow> {
-    return accountRows(this.#store, "token", accountId, after);
+  /** Ids of the account's tokens, the lowest first, with those of their users. Reads as far as it is asked. */
+  tokenIds(accountId: number): Generator<AccountRow> {
+    return accountRows(this.#store, "token", accountId);
   }
 
   /** Returns the account's tokens, oldest first, each with its user (null if deleted). */

@@ -22,7 +22,7 @@ interface Rescored {
  */
 export async function rescoreSessions(
   store: Store,
-  onProgress: (done: number, total: number) => void = () => {},
+  onProgress: (done: number, total: number) => void,
 ): Promise<Rescored> {
   const result = { sessions: 0, changed: 0, left: 0 };
   const total = rowsOf(store.sessions);
