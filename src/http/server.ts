@@ -50,7 +50,7 @@ interface ServerOptions {
 }
 
 /** A server that takes connections. */
-interface Listening {
+export interface Listening {
   readonly port: number;
   /**
    * Takes new connections with the certificate files as they are now; open connections go on with the old one. Rejects, and

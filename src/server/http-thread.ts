@@ -26,6 +26,7 @@ import type { Projects } from "../control-plane/accounts/projects.js";
 import { AccessLog } from "../http/access-log.js";
 import { isReady, ProcessReadiness, type Readiness } from "../http/readiness.js";
 import type { Route } from "../http/route.js";
+import type { Listening } from "../http/server.js";
 import { logScoringFault } from "../ingest/scoring-faults.js";
 import { limits } from "../limits.js";
 import type { ThreadBuffers } from "../metrics/exposition.js";
@@ -92,6 +93,36 @@ export async function startServer(
   parts: ServerParts = {},
   place: ThreadPlace = { shared: newSharedMemory(1), number: 0 },
 ): Promise<RunningServer> {
+  const thread = await openThread(config, log, parts, place);
+  try {
+    return runningServer(thread, await beginServing(thread, config, log, place));
+  } catch (error) {
+    await thread.close();
+    throw error;
+  }
+}
+
+/** All of an HTTP thread that is open before it listens. */
+interface Thread {
+  readonly store: Store;
+  readonly cluster: OpenedCluster | null;
+  readonly watch: ClusterWatch | null;
+  readonly pool: ReturnType<typeof scoringPool>;
+  /** Resolves once all scoring threads are there. */
+  readonly threadsUp: Promise<unknown>;
+  readonly meters: ThreadMeters;
+  readonly readiness: ProcessReadiness;
+  readonly services: Services;
+  readonly server: ReturnType<typeof serverOf>;
+  readonly batchOutages: OutageLog;
+  /** From now on it says that it is stopping. */
+  drain(): void;
+  /** Ends what is under way and closes all; the store only after `others`. */
+  close(others?: PromiseLike<unknown>): Promise<void>;
+}
+
+/** Opens store, services and scoring threads; the port is left to `beginServing`. */
+async function openThread(config: ServeConfig, log: Logger, parts: ServerParts, place: ThreadPlace): Promise<Thread> {
   const certificate = certificateOf(config);
   const { outage, batchOutage } = place.shared;
   const outages = new OutageLog(log, outage);
@@ -113,7 +144,7 @@ export async function startServer(
     cluster && { url: cluster.url, outage: batchOutage },
   );
   const threadsUp = scoringThreadsUp(pool, threads, meters, (err) => log.error({ err }, "a scoring thread failed"));
-  // Awaited below: a failure before that must wait, too.
+  // Awaited by `beginServing`: a failure before that must wait, too.
   threadsUp.catch(() => {});
   // Loaded while the scoring threads start.
   const loading = Promise.all([import("../http/server.js"), import("./services.js")]);
@@ -144,8 +175,11 @@ export async function startServer(
   const writing = writeRecorded(services, outages, batchOutages, log);
   const leaveFailures = surviveCommitFailures((err) => log.error({ err }, "the store could not be written"));
   const watching = watchScoring(services.queue, pool, new WriteWatch(writeCounts), log);
-  const close = async (others?: PromiseLike<unknown>): Promise<void> => {
+  const drain = (): void => {
     isStopping = true;
+  };
+  const close = async (others?: PromiseLike<unknown>): Promise<void> => {
+    drain();
     await Promise.all([services.queue.drain(), watch?.stop()]);
     clearInterval(watching);
     meters.stop();
@@ -163,63 +197,69 @@ export async function startServer(
     await store.close();
     leaveFailures();
   };
-  try {
-    await threadsUp;
-    pool.on("message", (news: unknown) => {
-      tellOfBatches(batchOutages, news);
-      logScoringFault(log, news);
-      services.queue.settlePostponed(news);
-    });
-    const state = () => ({
-      isReady: isReady(readiness.show()),
-      cluster: cluster?.client.meters ?? null,
-      dns: services.reverseDns.stats(),
-    });
-    meters.show(state, limits.stateShownEveryMs);
-    watch?.start();
-    await services.feed
-      .listen(config.dataDir)
-      .catch((err: unknown) =>
-        log.warn({ err }, "verdictd tail will not work: no socket can be created in the data folder"),
-      );
-    // The last step of a migration marks the store, then looks for sockets. A mark that it made since this thread opened the store is seen here.
-    const fault = cluster === null ? migratedFault(store) : null;
-    if (fault !== null) throw new StoreError(fault);
-    const listening = await server.listen(config.host, config.port);
-    if (place.reports === undefined) services.alerting.startNode();
-    else services.alerting.startReports(place.reports);
-    const stop = async (others?: PromiseLike<unknown>): Promise<void> => {
-      isStopping = true;
+  return { store, cluster, watch, pool, threadsUp, meters, readiness, services, server, batchOutages, drain, close };
+}
+
+/** Listens once the scoring threads are there. */
+async function beginServing(thread: Thread, config: ServeConfig, log: Logger, place: ThreadPlace): Promise<Listening> {
+  const { store, cluster, watch, pool, meters, readiness, services, server, batchOutages } = thread;
+  await thread.threadsUp;
+  pool.on("message", (news: unknown) => {
+    tellOfBatches(batchOutages, news);
+    logScoringFault(log, news);
+    services.queue.settlePostponed(news);
+  });
+  const state = () => ({
+    isReady: isReady(readiness.show()),
+    cluster: cluster?.client.meters ?? null,
+    dns: services.reverseDns.stats(),
+  });
+  meters.show(state, limits.stateShownEveryMs);
+  watch?.start();
+  await services.feed
+    .listen(config.dataDir)
+    .catch((err: unknown) =>
+      log.warn({ err }, "verdictd tail will not work: no socket can be created in the data folder"),
+    );
+  // The last step of a migration marks the store, then looks for sockets. A mark that it made since this thread opened the store is seen here.
+  const fault = cluster === null ? migratedFault(store) : null;
+  if (fault !== null) throw new StoreError(fault);
+  const listening = await server.listen(config.host, config.port);
+  if (place.reports === undefined) services.alerting.startNode();
+  else services.alerting.startReports(place.reports);
+  return listening;
+}
+
+/** What others have of it while it runs. */
+function runningServer(thread: Thread, listening: Listening): RunningServer {
+  const { store, cluster, watch, meters, readiness, services } = thread;
+  return {
+    port: listening.port,
+    store,
+    accounts: services.accounts,
+    projects: services.projects,
+    routes: services.routes,
+    buffers: meters.buffers,
+    configAgeMs: () => cluster?.configAgeMs() ?? 0,
+    clusterState: () => watch?.state ?? null,
+    routeLabels: meters.routeLabels,
+    readiness: () => readiness.all(),
+    startAgentRefresh: () => services.agentRefresh.start(),
+    reopenEventLog: () => services.events?.reopen(),
+    takeReports: (port) => services.alerting.takeReports(port),
+    drain: () => {
+      thread.drain();
+      readiness.show();
+    },
+    reloadCertificate: listening.reloadCertificate,
+    useNetwork: (network) => services.network.use(network),
+    stop: async (others) => {
+      thread.drain();
       await listening.stop();
       listening.close();
-      await close(others);
-    };
-    return {
-      port: listening.port,
-      store,
-      accounts: services.accounts,
-      projects: services.projects,
-      routes: services.routes,
-      buffers: meters.buffers,
-      configAgeMs: () => cluster?.configAgeMs() ?? 0,
-      clusterState: () => watch?.state ?? null,
-      routeLabels: meters.routeLabels,
-      readiness: () => readiness.all(),
-      startAgentRefresh: () => services.agentRefresh.start(),
-      reopenEventLog: () => services.events?.reopen(),
-      takeReports: (port) => services.alerting.takeReports(port),
-      drain: () => {
-        isStopping = true;
-        readiness.show();
-      },
-      reloadCertificate: listening.reloadCertificate,
-      useNetwork: (network) => services.network.use(network),
-      stop,
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+      await thread.close(others);
+    },
+  };
 }
 
 /** The listener of the services' routes, without its port. */
