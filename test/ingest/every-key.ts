@@ -1,4 +1,5 @@
 /** A good value for every payload key, as JSON text. */
+import type { EventPayload } from "../../src/contract/events/events.js";
 import { type PayloadKind, payloadKinds } from "../../src/ingest/payload-kinds.js";
 
 const goodValue: Readonly<Record<PayloadKind, readonly string[]>> = {
@@ -20,4 +21,13 @@ const goodValue: Readonly<Record<PayloadKind, readonly string[]>> = {
 /** `"key":value` for each key and each form its value may have. */
 export function everyKeyText(): string[] {
   return Object.entries(payloadKinds).flatMap(([key, kind]) => goodValue[kind].map((value) => `"${key}":${value}`));
+}
+
+/** A payload with every key, but for those that stand for another one. */
+export function everyKeyOnce(): EventPayload {
+  const members = Object.entries(payloadKinds).flatMap(([key, kind]) => {
+    const value = kind === "packed" ? undefined : goodValue[kind].at(-1);
+    return value === undefined ? [] : [[key, JSON.parse(value)]];
+  });
+  return Object.fromEntries(members);
 }
