@@ -1,6 +1,7 @@
 /**
  * Collects what one HTTP thread tells the detector. Runs on the path of the answer: up to `limits.incidentFactsOfSecond` requests a second are told one
- * by one; above that, each told one stands for as many as were left out.
+ * by one; above that, each told one stands for as many as were left out. Which one is told is drawn by chance: of two tools that take turns, every second
+ * request would be one tool alone.
  */
 import {
   type JudgedFacts,
@@ -19,21 +20,29 @@ export class RequestReporter implements TrafficObserver {
   /** Requests of this second: all, and those that were told. */
   #seen = 0;
   #told = 0;
-  /** One of how many is told, and how many were left out since the last one. */
+  /** One of how many is told, how many come until the next one, and how many came since the last one. */
   #every = 1;
+  #gap = 1;
   #leftOut = 0;
+  readonly #random: () => number;
+
+  /** `random`: from 0 to 1. */
+  constructor(random: () => number = Math.random) {
+    this.#random = random;
+  }
 
   onJudged(facts: JudgedFacts): void {
     const ageMs = facts.atMs - this.#sinceMs;
     if (ageMs >= 1000 || ageMs < 0) {
       this.#every = Math.max(1, Math.ceil(this.#seen / limits.incidentFactsOfSecond));
       this.#sinceMs = facts.atMs;
+      this.#gap = Math.min(this.#gap, this.#every);
       this.#seen = 0;
       this.#told = 0;
     }
     this.#seen += facts.weight;
     this.#leftOut += facts.weight;
-    if (this.#leftOut < this.#every) return;
+    if (this.#leftOut < this.#gap) return;
     if (this.#told >= limits.incidentFactsOfSecond) {
       this.#every *= 2;
       this.#told = limits.incidentFactsOfSecond / 2;
@@ -41,6 +50,12 @@ export class RequestReporter implements TrafficObserver {
     this.#told++;
     if (this.#requests.length < limits.incidentEarlyMax) this.#requests.push(countedRequest(facts, this.#leftOut));
     this.#leftOut = 0;
+    this.#gap = this.#nextGap();
+  }
+
+  /** From 1 to twice `#every` less one, which it is on average. */
+  #nextGap(): number {
+    return this.#every === 1 ? 1 : 1 + Math.floor(this.#random() * (2 * this.#every - 1));
   }
 
   /** Returns what was collected since the last call. */

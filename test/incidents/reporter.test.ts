@@ -1,0 +1,55 @@
+/** What an HTTP thread tells the detector of more requests than it tells one by one. */
+import t from "tap";
+import { seededRandom } from "../../scripts/live/randomness.js";
+import { type JudgedFacts, singleDimensions } from "../../src/contract/traffic/traffic.js";
+import { RequestReporter } from "../../src/incidents/reporter.js";
+
+const values = Object.fromEntries(singleDimensions.map((name) => [name, ""])) as unknown as JudgedFacts["values"];
+
+function factsOf(declared_bot: string, atMs: number): JudgedFacts {
+  return {
+    projectId: 1,
+    atMs,
+    weight: 1,
+    subject: "request",
+    sessionToken: null,
+    band: "definite",
+    action: "allow",
+    score: 2,
+    reason: "",
+    detectionIds: [],
+    rule: null,
+    values: { ...values, declared_bot },
+    impostorOf: "",
+    impostorCategory: "",
+    verifiedBotCategory: "",
+    network: { asn: 0, asName: "", country: "" },
+    request: undefined,
+    method: "",
+    isLoggedIn: false,
+    path: "/login",
+    userAgent: "",
+  };
+}
+
+t.test("of tools that take turns each is told of by its share, and all requests are stood for", async (t) => {
+  const tools = ["curl", "python-requests", "Scrapy", "Go-http-client"];
+  const [seconds, perSecond] = [10, 1600];
+  const reporter = new RequestReporter(seededRandom(11));
+  const told = new Map<string | undefined, number>();
+  let all = 0;
+  for (let second = 0; second < seconds; second++) {
+    for (let each = 0; each < perSecond; each++) {
+      reporter.onJudged(factsOf(tools[each % tools.length]!, second * 1000 + Math.floor((1000 * each) / perSecond)));
+    }
+    for (const { values, weight } of reporter.take()) {
+      told.set(values.declared_bot, (told.get(values.declared_bot) ?? 0) + weight);
+      all += weight;
+    }
+  }
+  for (const tool of tools) {
+    const share = (told.get(tool) ?? 0) / all;
+    t.ok(share > 0.2 && share < 0.3, `${tool}: ${share}`);
+  }
+  t.ok(all > 0.99 * seconds * perSecond && all <= seconds * perSecond, `${all}`);
+});
