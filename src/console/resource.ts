@@ -53,20 +53,26 @@ export function useTask(): {
   readonly isRunning: boolean;
   readonly fault: string | null;
   run(task: () => Promise<void>): Promise<void>;
-  /** For what a dialog does, which shows its own faults: when `work` has succeeded, an earlier fault of the page goes. */
+  /**
+   * For what a dialog does, which shows its own faults: when `work` has succeeded, an earlier fault of the page goes, unless it came behind the
+   * dialog, where nobody reads it.
+   */
   confirmed(work: Promise<unknown>): Promise<void>;
 } {
   const [isRunning, setRunning] = useState(false);
   const [fault, setFault] = useState<string | null>(null);
   const busy = useRef(false);
+  const isUnseen = useRef(false);
   const run = useCallback(async (task: () => Promise<void>) => {
     if (busy.current) return;
     busy.current = true;
     setRunning(true);
     setFault(null);
+    isUnseen.current = false;
     try {
       await task();
     } catch (error) {
+      isUnseen.current = document.querySelector("dialog[open]") !== null;
       setFault(messageOf(error));
     } finally {
       busy.current = false;
@@ -75,7 +81,8 @@ export function useTask(): {
   }, []);
   const confirmed = useCallback(async (work: Promise<unknown>) => {
     await work;
-    setFault(null);
+    if (!isUnseen.current) setFault(null);
+    isUnseen.current = false;
   }, []);
   return { isRunning, fault, run, confirmed };
 }

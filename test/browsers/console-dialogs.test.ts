@@ -79,6 +79,29 @@ t.test("an action that failed on the page is forgotten once a dialog's action ha
   t.same(desk.broken, []);
 });
 
+t.test(
+  "an action of the page that fails behind a dialog is told of after the dialog's action has succeeded",
+  async (t) => {
+    const { desk, page, open, closed, yes, exists } = await tokensPage(t);
+    const held = new Promise<Route>((resolve) => {
+      void page.route("**/v1/tokens", (route) =>
+        route.request().method() === "POST" ? resolve(route) : void route.fallback(),
+      );
+    });
+    await page.getByRole("button", { name: "Create a token" }).click();
+    const route = await held;
+    await open();
+    await route.abort();
+    const fault = page.locator("main .fault");
+    await fault.waitFor();
+    await yes.click();
+    await closed();
+    t.notOk(await exists());
+    t.equal(await fault.count(), 1);
+    t.same(desk.broken, []);
+  },
+);
+
 t.test("Escape and a press outside close it, and the focus goes back to the button", async (t) => {
   const { page, name, dialog, open, closed, focused, exists } = await tokensPage(t);
   await open();
