@@ -43,14 +43,14 @@ export class Channels {
   /** Refuses `invalidPayload` for a URL that alerts are not sent to, and for one channel too many. A host without an address is tried when it is used, by https. */
   async create(project: OwnedProject, { kind, url: text, secret }: ChannelBody): Promise<Channel | Refusal> {
     const url = receiverUrl(text, this.#arePrivateAllowed);
-    if ("fault" in url) return refuse("invalidPayload", `the URL ${url.fault}`);
+    if ("fault" in url) return refuse("invalidPayload", url.fault);
     if (kind === "slack" && secret !== undefined)
       return refuse("invalidPayload", "secret is for channels of kind webhook");
     const receiver = await resolveReceiver(url, this.#arePrivateAllowed);
     if ("fault" in receiver) {
-      if (receiver.isUnknown !== true) return refuse("invalidPayload", `the URL ${receiver.fault}`);
+      if (receiver.isUnknown !== true) return refuse("invalidPayload", receiver.fault);
       // Whether it is one that http may lead to is not known.
-      if (url.protocol !== "https:") return refuse("invalidPayload", `the URL ${receiver.fault}: ${onlyHttps}`);
+      if (url.protocol !== "https:") return refuse("invalidPayload", `${receiver.fault}: ${onlyHttps}`);
     }
     return changeAudited(this.#store, this.#now, () => {
       if (this.list(project.id).length >= limits.channelsPerProjectMax) {
@@ -95,7 +95,7 @@ export class Channels {
   }
 }
 
-const onlyHttps = "it must begin with https://, since http is for private and loopback addresses alone";
+const onlyHttps = "the URL must begin with https://, since http is only for private and loopback addresses";
 
 /** The refusal for a channel that the project does not have. */
 export const missingChannel = refuse("notFound", "the project has no such channel");

@@ -4,20 +4,22 @@ import { isIP } from "node:net";
 import { limits } from "../limits.js";
 import { isConnectableAddress, isPrivateAddress } from "../net/connectable-address.js";
 
-/** Returns the URL, or why it is none that alerts can be sent to. Asks no name server. */
+const unresolved = "the URL's host could not be resolved";
+
+/** Returns the URL, or why alerts can't be sent to it: a clause of its own. Asks no name server. */
 export function receiverUrl(text: string, arePrivateAllowed: boolean): URL | { readonly fault: string } {
   let url: URL;
   try {
     url = new URL(text);
   } catch {
-    return { fault: "is not a URL" };
+    return { fault: "the URL is not valid" };
   }
   if (url.username !== "" || url.password !== "")
-    return { fault: "has a user or a password: a channel is signed instead" };
-  if (url.port === "0") return { fault: "has the port 0" };
-  if (url.hash !== "") return { fault: "has a fragment" };
+    return { fault: "the URL has a user or a password: a channel signs its deliveries instead" };
+  if (url.port === "0") return { fault: "the URL has the port 0" };
+  if (url.hash !== "") return { fault: "the URL has a fragment" };
   if (url.protocol !== "https:" && !(url.protocol === "http:" && arePrivateAllowed)) {
-    return { fault: "must begin with https://" };
+    return { fault: "the URL must begin with https://" };
   }
   const address = addressOf(url);
   if (address !== null) {
@@ -30,9 +32,11 @@ export function receiverUrl(text: string, arePrivateAllowed: boolean): URL | { r
 /** Why alerts are not sent to an address by this protocol; null if they are. */
 export function addressFault(address: string, protocol: string, arePrivateAllowed: boolean): string | null {
   if (isPrivateAddress(address))
-    return arePrivateAllowed ? null : "is at a private or loopback address: --alert-private-addresses allows these";
-  if (!isConnectableAddress(address)) return "is at no address of the internet";
-  return protocol === "https:" ? null : "must begin with https://, except at a private or loopback address";
+    return arePrivateAllowed
+      ? null
+      : "the URL is at a private or loopback address, which only --alert-private-addresses allows";
+  if (!isConnectableAddress(address)) return "the URL is at an address that is not of the public internet";
+  return protocol === "https:" ? null : "the URL must begin with https://, except at a private or loopback address";
 }
 
 /**
@@ -51,9 +55,7 @@ export async function resolveReceiver(
   try {
     found = literal === null ? await addressesOf(url.hostname, signal) : [{ address: literal, family: isIP(literal) }];
   } catch {
-    const fault = signal.aborted
-      ? "has a host that no name server told of in time"
-      : "has a host that no address is known of";
+    const fault = signal.aborted ? "the URL's host could not be resolved in time" : unresolved;
     return { fault, isUnknown: true };
   }
   for (const { address } of found) {
@@ -61,7 +63,7 @@ export async function resolveReceiver(
     if (fault !== null) return { fault };
   }
   const [first] = found;
-  if (first === undefined) return { fault: "has a host that no address is known of", isUnknown: true };
+  if (first === undefined) return { fault: unresolved, isUnknown: true };
   return { address: first.address, family: first.family === 6 ? 6 : 4 };
 }
 

@@ -33,10 +33,10 @@ function signatureOf(secret: string, timestamp: string, body: string): string {
 /** Never rejects. */
 export async function sendWebhook(message: Message): Promise<Sent> {
   const url = receiverUrl(message.url, message.arePrivateAllowed);
-  if ("fault" in url) return failed(`the URL ${url.fault}`);
+  if ("fault" in url) return failed(url.fault);
   const signal = AbortSignal.timeout(limits.alertSendMs);
   const receiver = await resolveReceiver(url, message.arePrivateAllowed, signal);
-  if ("fault" in receiver) return failed(`the URL ${receiver.fault}`);
+  if ("fault" in receiver) return failed(receiver.fault);
   return post(url, receiver, message, signal);
 }
 

@@ -26,9 +26,9 @@ export function useAccess(): Access {
 /** What a role permits with a token of these abilities; null: the token is not in the list. */
 export function accessOf(role: Role | null, own: Pick<TokenRow, "abilities"> | null): Access {
   if (role === null || role === "viewer")
-    return { mayWrite: false, why: `Your role, ${role ?? "none"}, may only read.` };
+    return { mayWrite: false, why: `Your role (${role ?? "none"}) can only read.` };
   if (own !== null && !own.abilities.some((ability) => ability === "*" || ability === "projects:write")) {
-    return { mayWrite: false, why: "Your token may only read: it lacks the ability projects:write." };
+    return { mayWrite: false, why: "Your token can only read: it lacks the ability projects:write." };
   }
   return everything;
 }

@@ -263,7 +263,15 @@ function OpenPage({ place, api, project, projects, signOut, onProjects }: OpenPa
   const of: ProjectPageProperties = { api, project: project.id };
   switch (page) {
     case "overview":
-      return <OverviewPage key={project.id} {...of} query={query} onEnabled={() => void onProjects()} />;
+      return (
+        <OverviewPage
+          key={project.id}
+          {...of}
+          projectName={project.name}
+          query={query}
+          onEnabled={() => void onProjects()}
+        />
+      );
     case "explore":
       return <ExplorePage key={project.id} {...of} query={query} />;
     case "sessions":
@@ -313,7 +321,7 @@ function NoProject({ hasProjects, wanted }: { readonly hasProjects: boolean; rea
       <PageTitle title="No project" />
       <p>
         {hasProjects
-          ? `This account has no project ${wanted}: the link is of another account, or the project is gone. Choose one of yours above.`
+          ? `This account has no project ${wanted}: the link belongs to another account, or the project is gone. Choose one of yours above.`
           : "The account has no project yet."}
       </p>
       <p>

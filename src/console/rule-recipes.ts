@@ -67,7 +67,7 @@ export const ruleRecipes: readonly RuleRecipe[] = [
     name: "A challenge for forms and fast reading without a session",
     expression: 'NOT has_session AND NOT cleared AND (method == "POST" OR requests_per_minute > 5)',
     action: "challenge",
-    note: "Let webhooks, probes and your own programs in above it. Who blocks scripts can’t pass: say on the page how else to reach you. Pictures count unless they are skipped.",
+    note: "Let webhooks, probes and your own programs in above it. People who block scripts can’t pass: say on the page how else to reach you. Pictures count unless they are skipped.",
   },
   {
     name: "A challenge for calls of /api without a session",

@@ -69,6 +69,9 @@ export function zone(): string {
   return timeZone === "UTC" ? timeZone : `${timeZone}, UTC${offset}`;
 }
 
+/** "once", "2 times". */
+export const times = (value: number): string => (value === 1 ? "once" : `${count(value)} times`);
+
 /** "1 rule", "2 rules". */
 export function plural(value: number, noun: string): string {
   return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;

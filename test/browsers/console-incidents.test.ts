@@ -54,7 +54,7 @@ t.test("who complains with a reference is let through for a week, and no longer 
   t.ok(days > 6.9 && days <= 7);
   await row.getByRole("button", { name: /^End now: / }).click();
   await dialog.getByRole("button", { name: "End now" }).click();
-  await desk.says("Nobody is let through before the rules.");
+  await desk.says("No exceptions: the rules decide about everybody.");
   t.equal((await verdictOf(blocked!)).action, "block");
 });
 
@@ -103,7 +103,7 @@ t.test("who may only read is offered nothing that would be refused", async (t) =
   const viewer = (await asked("POST", "/v1/members", { name: "Vi", email: "vi@example.com", role: "viewer" })).json;
   const other = await Desk.open(t, browser, server);
   await other.signIn(viewer.account_token);
-  await other.says("Your role, viewer, may only read.");
+  await other.says("Your role (viewer) can only read.");
   await other.go("Blocks");
   await other.says(/blocks? loaded/);
   t.equal(await other.page.getByRole("button", { name: /through/ }).count(), 0);
@@ -125,9 +125,9 @@ t.test("an open incident leads the overview: what it is, what a rule would do, a
   await page.reload();
   await desk.title("Overview");
   const shown = page.getByRole("region", { name: "Incident on /login from 203.0.113.0/24" });
-  await shown.getByText(/4,213 requests, at most 610 a minute\. Five minutes usually have 12\./).waitFor();
+  await shown.getByText(/4,213 requests, with a peak of 610 a minute\. Usual in five minutes: 12\./).waitFor();
   await shown.getByText(/13 likely human, 0 logged in/).waitFor();
-  await desk.says(/points against the 24 hours before|nothing to compare in the 24 hours before/);
+  await desk.says(/points against the 24 hours before|no data for the 24 hours before/);
   await desk.loaded();
   await look(t, desk, "overview-incident");
 
@@ -146,27 +146,37 @@ t.test("an open incident leads the overview: what it is, what a rule would do, a
   await dialog.getByRole("button", { name: "Mute", exact: true }).click();
   await shown.waitFor({ state: "hidden" });
   await desk.says("1 earlier or muted incident");
-  await desk.says(/^1 open incident is muted until .*: see the list below\. No other one is open\./);
+  await desk.says(/^1 open incident is muted until .*: see the list below\. No other incident is open\./);
   t.match((await asked("GET", `${at}/incidents?state=open`)).json.data, [{ id: 1, muted_until: /T/ }]);
 });
 
 t.test("an alert with a channel is written, tried, sent as a test, switched off and deleted", async (t) => {
   const receiver = await startReceiver(t);
   await desk.go("Alerts");
-  await desk.says("No alert: nobody is told when something happens.");
-  await page.getByLabel("Address that is sent to").fill("http://user:secret@127.0.0.1/x");
+  await desk.says("No alerts yet: nobody is told when something happens.");
+  await page.getByLabel("URL to send to").fill("http://user:secret@127.0.0.1/x");
   await page.getByRole("button", { name: "Add the channel" }).click();
   await page.getByRole("alert").first().waitFor();
-  await page.getByLabel("Address that is sent to").fill(`${receiver.url}/hooks/very-secret`);
+  await page.getByLabel("URL to send to").fill(`${receiver.url}/hooks/very-secret`);
   await page.getByRole("button", { name: "Add the channel" }).click();
   await dialog.getByLabel("Secret that deliveries are signed with").waitFor();
-  t.match(await dialog.getByLabel("Address").inputValue(), /very-secret/);
+  t.match(await dialog.getByLabel("URL").inputValue(), /very-secret/);
   await inBothSchemes(t, desk, "channel-secret");
   await dialog.getByRole("button", { name: "I have stored it" }).click();
   t.notMatch(await page.locator("main").textContent(), /very-secret/, "shown once");
   await page.getByRole("button", { name: /^Test Webhook/ }).click();
   await desk.says(/^Test of Webhook .*: delivered, answered 204/);
   t.equal(receiver.received.length, 1);
+  const failed = { id: 9, at: "2026-11-27T12:00:00Z", alert_id: null, state: "failed", attempts: 1, next_at: null };
+  await page.route("**/channels/*/test", (route) => route.fulfill({ json: { ...failed, status: 500, error: null } }), {
+    times: 1,
+  });
+  await page.getByRole("button", { name: /^Test Webhook/ }).click();
+  await page
+    .getByRole("alert")
+    .filter({ hasText: /^Test of Webhook .*: failed, answered 500/ })
+    .waitFor();
+  t.equal(await page.getByText(/: delivered, answered 204/).count(), 0);
   await page.getByRole("button", { name: /^Deliveries of Webhook/ }).click();
   await dialog.getByRole("row", { name: /test delivered, answered 204/ }).waitFor();
   await inBothSchemes(t, desk, "deliveries");
@@ -175,8 +185,8 @@ t.test("an alert with a channel is written, tried, sent as a test, switched off 
   t.ok(await page.getByLabel(/^Webhook \d+, http/).isChecked(), "the only channel is ticked");
   t.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "An incident begins");
   await page.getByLabel("Name", { exact: true }).fill("Many bots");
-  await desk.says(/In the last 7 days it would have fired 1 time\./);
-  await page.getByLabel("So many requests match an expression").check();
+  await desk.says(/In the last 7 days it would have fired once\./);
+  await page.getByLabel("Requests that match an expression reach a number").check();
   await page.getByRole("textbox", { name: "Expression" }).fill("score <<");
   await desk.says(/^Line 1, column/);
   await page.getByRole("textbox", { name: "Expression" }).fill("score < 30");
@@ -197,7 +207,7 @@ t.test("an alert with a channel is written, tried, sent as a test, switched off 
   );
   await page.getByRole("button", { name: "Delete Many bots" }).click();
   await dialog.getByRole("button", { name: "Delete" }).click();
-  await desk.says("No alert: nobody is told when something happens.");
+  await desk.says("No alerts yet: nobody is told when something happens.");
 });
 
 t.test("nothing broke the policy", async (t) => {

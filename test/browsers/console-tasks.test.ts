@@ -245,7 +245,7 @@ t.test("the first rule that challenges says what it does to people, and what it 
 
 t.test("Explore marks when rules changed", async (t) => {
   await desk.go("Explore");
-  await page.getByText("3 changes of rules in this time").click();
+  await page.getByText("3 rule changes in this time").click();
   await page.getByRole("listitem").filter({ hasText: "“" }).first().isVisible();
   for (const what of [
     /Challenge likely bots" switched on/,
@@ -324,7 +324,7 @@ t.test("a member is added with a token, gets another role, and is removed", asyn
   t.equal(await page.getByLabel("Role of Owner").inputValue(), "owner");
   await page.getByRole("button", { name: "Remove Ada" }).click();
   await dialog.getByRole("button", { name: "Remove" }).click();
-  await desk.says("Ada is no member any more.");
+  await desk.says("Ada is no longer a member.");
   t.equal((await server.ask("GET", "/v1/account", { token })).status, 403);
 });
 
@@ -339,7 +339,7 @@ t.test(
     await look(t, desk, "tokens");
     await desk.go("Keys");
     await page.getByRole("button", { name: "Rotate the private key" }).click();
-    await dialog.getByLabel("The old key").selectOption("Works for 1 day more");
+    await dialog.getByLabel("The old key").selectOption("Works for 1 more day");
     await look(t, desk, "rotate");
     await dialog.getByRole("button", { name: "Rotate" }).click();
     await dialog.getByRole("button", { name: "I have stored it" }).click();
@@ -348,7 +348,7 @@ t.test(
     t.equal((await readVerdict(server, tenant, people[0]!, "/")).verdict, "likely_human", "the old key works");
     await page.getByRole("button", { name: "Rotate the private key" }).click();
     await dialog.getByText("An older key still works. It ends at once, too:").waitFor();
-    await dialog.getByLabel("The old key").selectOption("Works for 1 hour more");
+    await dialog.getByLabel("The old key").selectOption("Works for 1 more hour");
     await dialog.getByText("An older key still works.").waitFor({ state: "hidden" });
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("button", { name: "End it now" }).click();

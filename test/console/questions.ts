@@ -253,8 +253,8 @@ export const questions: readonly Question[] = [
     asked: "compare two ranges",
     answer: async ({ desk }, clicks) => {
       await clicks.link("Explore", desk.page.getByRole("navigation"));
-      await clicks.on(desk.page.getByLabel("Compare with the time before"));
-      await desk.says(/^In the time before, as long: /);
+      await clicks.on(desk.page.getByLabel("Compare with the previous period"));
+      await desk.says(/^In the previous period of the same length: /);
     },
   },
   {
@@ -262,7 +262,7 @@ export const questions: readonly Question[] = [
     answer: async ({ desk, tenant, ask }, clicks, t) => {
       const { page } = desk;
       await clicks.link("Explore", incidentOf(page));
-      await clicks.button("Alert me of these…");
+      await clicks.button("Alert me to these…");
       await page.getByLabel("Name", { exact: true }).fill("Logins again");
       await page.getByLabel("At least").fill("50");
       t.ok(await page.getByLabel(/^Webhook \d+, http/).isChecked(), "the only channel is ticked");

@@ -8,7 +8,7 @@ import { hashOf } from "../location.js";
 import type { AddressedPageProperties, ProjectPageProperties } from "../page-properties.js";
 import { Card, Confirmation, Fault, FreshnessLine, Loaded, PageTitle, RowButton, Table, Time } from "../parts.js";
 import { type Resource, useResource, useTask } from "../resource.js";
-import { count, plural } from "../words.js";
+import { count, plural, times } from "../words.js";
 import { ChannelsCard, channelName, type ShownChannels } from "./channels.js";
 import { ExpressionField } from "./expression-field.js";
 
@@ -23,7 +23,7 @@ export function AlertsPage({ api, project, query }: AddressedPageProperties) {
         <FreshnessLine of={alerts} />
       </PageTitle>
       <p class="dim">
-        Whom to tell when an incident begins, or when too many requests match an expression. Alerts are checked every
+        Get a message when an incident begins, or when many requests match an expression. Alerts are checked every
         minute. <a href="/docs/alerts">How to receive them</a>
       </p>
       <Loaded from={alerts}>
@@ -108,7 +108,7 @@ function AlertList(
         columns={[...columns, mayWrite ? actions : state]}
         rows={list}
         rowKey={({ id }) => id}
-        empty="No alert: nobody is told when something happens."
+        empty="No alerts yet: nobody is told when something happens."
       />
       <Fault of={task.fault} />
       {removing !== null && (
@@ -119,7 +119,7 @@ function AlertList(
           onClose={() => setRemoving(null)}
         >
           <p>
-            <b class="wrap">{removing.name}</b> tells nobody any more.
+            <b class="wrap">{removing.name}</b> will no longer tell anybody.
           </p>
         </Confirmation>
       )}
@@ -199,11 +199,11 @@ function NewAlert(
           <legend>When</legend>
           <label class="check">
             <input type="radio" name="when" checked={kind === "incident"} onChange={() => setKind("incident")} />
-            An incident begins: traffic of programs grows suddenly
+            An incident begins: automated traffic suddenly grows
           </label>
           <label class="check">
             <input type="radio" name="when" checked={kind === "count"} onChange={() => setKind("count")} />
-            So many requests match an expression
+            Requests that match an expression reach a number
           </label>
         </fieldset>
         {kind === "count" && (
@@ -221,13 +221,13 @@ function NewAlert(
             <div class="tools">
               <Amount label="At least" value={atLeast} max={1e9} onChange={setAtLeast} />
               <ChoiceField label="Of" value={subject} options={choicesOf(subjectWords)} onChange={setSubject} />
-              <Amount label="In so many minutes" value={minutes} max={1440} onChange={setMinutes} />
+              <Amount label="Within (minutes)" value={minutes} max={1440} onChange={setMinutes} />
             </div>
           </>
         )}
         <fieldset>
           <legend>Tell</legend>
-          {channels.length === 0 && <p class="dim">No channel yet: add one below.</p>}
+          {channels.length === 0 && <p class="dim">No channels yet: add one below.</p>}
           {channels.map((channel) => (
             <label key={channel.id} class="check">
               <input type="checkbox" checked={chosen.has(channel.id)} onChange={() => toggle(channel.id)} />
@@ -266,7 +266,7 @@ function Tried({ of }: { readonly of: AlertTestAnswer | ExpressionFault | "waiti
       <p class="dim" role="status">
         {fired_at.length === 0
           ? "It would not have fired in the last 7 days."
-          : `In the last 7 days it would have fired ${is_cut ? "more than " : ""}${plural(fired_at.length, "time")}.`}{" "}
+          : `In the last 7 days it would have fired ${is_cut ? "more than " : ""}${times(fired_at.length)}.`}{" "}
         <a href={hashOf("overview")}>Incidents</a> are on the overview.
       </p>
       {fired_at.length > 0 && (

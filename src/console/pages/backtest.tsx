@@ -70,7 +70,7 @@ export function Backtest(properties: {
           {isSoftened && (
             <p class="dim">
               Some outcomes differ from the action: guards come first (verified bots, static resources), the logged-in
-              policy softens it, and a visitor with a valid pass of the challenge is let through.
+              policy softens it, and a visitor who holds a valid challenge pass is let through.
             </p>
           )}
           {!isBrief && <h3>Some of them</h3>}
@@ -88,8 +88,8 @@ export function Backtest(properties: {
         </>
       )}
       <p class="dim">
-        Counted as if it were the only rule; what changes is against the rules as they are, at its place. Trying stores
-        nothing.
+        Counted as if this were the only rule. Changes are compared with today’s rules, with this one in its place.
+        Nothing is stored.
       </p>
     </>
   );
@@ -103,7 +103,7 @@ function Gaps({ missing, asksForSession }: { readonly missing: readonly string[]
       <MissingFields names={missing} />
       {asksForSession && (
         <>
-          Of requests without a session only samples are stored: among sessions <code>has_session</code> is always true.{" "}
+          Only samples of requests without a session are stored; for sessions, <code>has_session</code> is always true.{" "}
         </>
       )}
       To see what it matches, activate it with the action log while request scoring is on: its hits are on the rule’s

@@ -67,7 +67,7 @@ export function BlocksPage({ api, project, query }: AddressedPageProperties) {
                     ? referred.value === undefined
                       ? "Looking for the reference…"
                       : `${plural(found.length, found[0]?.action === "challenge" ? "challenge" : "block")} with this reference`
-                    : `${plural(found.length, "block")} found in ${log.hasOlder ? "the latest " : "all "}${count(log.rows.length)}`}
+                    : `${count(found.length)} of ${log.hasOlder ? "the latest " : ""}${plural(log.rows.length, "block")}`}
               </span>
               <ReadOlder log={log} pages={pagesAtOnce} {...(words.length > 0 && { label: "Search further back" })} />
             </p>

@@ -8,7 +8,7 @@ import { useResource } from "../resource.js";
 import { count } from "../words.js";
 import { Explored } from "./explored.js";
 
-/** Rows shown at once: more is for the search. */
+/** Rows shown at once: the search finds the others. */
 const shownMax = 200;
 
 /** The list as the server exports it, filtered here; a note in its place where the account's plan does not include it. */
@@ -37,8 +37,7 @@ export function BotsPage({ api, query }: { readonly api: Api; readonly query: UR
         <>
           <SearchField label="Search operator, category, range or suffix" value={search} onInput={setSearch} />
           <p class="dim" role="status">
-            {found.length > shownMax ? `The first ${shownMax} of ${count(found.length)}` : count(found.length)} of{" "}
-            {count(all.length)} entries
+            {countOf(found.length, all.length)}
           </p>
           <Table
             caption="Verified bots"
@@ -61,6 +60,12 @@ const categoryWords: Readonly<Record<VerifiedBotEntry["category"], string>> = {
   monitoring: "Monitoring",
   seo: "SEO",
 };
+
+/** How many entries the search found, of how many, and that some of them are not shown. */
+function countOf(found: number, all: number): string {
+  const entries = found === all ? `${count(all)} entries` : `${count(found)} of ${count(all)} entries`;
+  return found > shownMax ? `${entries}, the first ${shownMax} shown` : entries;
+}
 
 function textOf({ name, category, match_value }: VerifiedBotEntry): string {
   return `${name} ${categoryWords[category]} ${category} ${match_value}`.toLowerCase();

@@ -17,7 +17,7 @@ export function ChallengeCard({ api, project }: ProjectPageProperties) {
       title="Challenge"
       about={
         <>
-          A proof of work that the visitor’s browser does without the visitor: people see a short page, or nothing in a
+          A proof of work that the visitor’s browser does on its own: people see a short page, or nothing in a
           single-page application. It is shown if a rule’s action is challenge, once your middleware or proxy is set up
           for it. Passing it lets the session through for a while; a worse band ends that at once. While it is off,
           challenge is left to your own hook. <a href="/docs/challenge">How it works</a>
@@ -50,7 +50,7 @@ export function ChallengeCard({ api, project }: ProjectPageProperties) {
             onChange={(clearance_minutes) => change({ clearance_minutes })}
           />
           <NumberField
-            label="Networks that a pass may be used from (IPv4 /16, IPv6 /32, counted apart)"
+            label="Networks that a pass may be used from (IPv4 /16, IPv6 /32, counted separately)"
             max={16}
             value={draft.clearance_networks}
             onChange={(clearance_networks) => change({ clearance_networks })}
@@ -62,10 +62,10 @@ export function ChallengeCard({ api, project }: ProjectPageProperties) {
             note="Where visitors’ browsers find /challenge.js, such as https://verdictd.example. Empty: on your own site."
           />
           <TextField
-            label="Path before it"
+            label="Path prefix"
             value={draft.path_prefix}
             onChange={(path_prefix) => change({ path_prefix })}
-            note="What your proxy has put before verdictd’s paths there, such as /bots. Empty: nothing."
+            note="What your proxy puts before verdictd’s paths there, such as /bots. Empty: nothing."
           />
         </>
       )}

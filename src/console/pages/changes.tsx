@@ -32,14 +32,14 @@ const words: Readonly<Record<AuditAction, string>> = {
   "alert.removed": "Alert deleted",
   "channel.created": "Channel created",
   "channel.removed": "Channel deleted",
-  "exception.created": "Let through",
-  "exception.removed": "Let through no longer",
+  "exception.created": "Exception created",
+  "exception.removed": "Exception ended",
   "sessions.deleted": "Sessions deleted",
   "ip_list.imported": "IP list imported",
   "ip_list.removed": "IP list removed",
   "verified_bots.imported": "Verified bots imported",
   "declared_bots.imported": "Declared bots imported",
-  "agent_marks.imported": "Marks of agents imported",
+  "agent_marks.imported": "Agent marks imported",
   "signed_agents.imported": "Signed agents imported",
   "signed_agent.added": "Signed agent added",
   "signed_agent.removed": "Signed agent removed",
@@ -82,8 +82,8 @@ export function ChangesPage({ api }: { readonly api: Api }) {
           onClose={() => setReverting(null)}
         >
           <p>
-            <b class="wrap">{reverting.subject}</b> gets back what it had before this change, at once; later changes of
-            the same values are lost. The way back is a change of its own.
+            <b class="wrap">{reverting.subject}</b> goes back to what it was before this change, at once. Later changes
+            to the same values are lost. You can revert this, too.
           </p>
           <Differences of={{ ...reverting, before: reverting.after, after: reverting.before }} />
         </Confirmation>
@@ -102,8 +102,9 @@ export function ChangesPage({ api }: { readonly api: Api }) {
 }
 
 /** What takes a change back; null for one that can't be taken back here. */
-function reversalOf({ action, subject, project_id, before }: AuditRow): ((api: Api) => Promise<unknown>) | null {
-  if (project_id === null || before === null || Object.keys(before).length === 0) return null;
+function reversalOf(row: AuditRow): ((api: Api) => Promise<unknown>) | null {
+  const { action, subject, project_id, before } = row;
+  if (project_id === null || before === null || changedNames(row).length === 0) return null;
   if (action === "rule.changed") {
     const rule = Number(/^rule (\d+)/.exec(subject)?.[1]);
     return Number.isNaN(rule) ? null : (api) => api.changeRule(project_id, rule, before as RuleChangeBody);
@@ -138,9 +139,16 @@ function whoOf({ user, token_id }: AuditRow): string {
   return `${user.name ?? `user ${user.id}`}${token_id === null ? "" : `, token ${token_id}`}`;
 }
 
-function Differences({ of: { before, after } }: { readonly of: AuditRow }) {
+/** Names of the values that differ: several changes within a minute are one row, and the last one may have taken the first one back. */
+function changedNames({ before, after }: AuditRow): string[] {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
-  if (names.length === 0) return <span class="dim">nothing to compare</span>;
+  return names.filter((name) => JSON.stringify(before?.[name]) !== JSON.stringify(after?.[name]));
+}
+
+function Differences({ of }: { readonly of: AuditRow }) {
+  const { before, after, count } = of;
+  const names = changedNames(of);
+  if (names.length === 0) return <span class="dim">{count > 1 ? "as before" : "nothing to compare"}</span>;
   return (
     <ul class="plain">
       {names.map((name) => (

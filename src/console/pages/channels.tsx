@@ -41,11 +41,13 @@ export function ChannelsCard({
     task.run(async () => {
       setSaid("");
       const delivery = await api.testChannel(project, channel.id);
-      setSaid(`Test of ${channelName(channel)}: ${outcomeOf(delivery)}`);
+      const outcome = `Test of ${channelName(channel)}: ${outcomeOf(delivery)}`;
+      if (delivery.state === "failed") throw new Error(outcome);
+      setSaid(outcome);
     });
   const columns = [
     { name: "Channel", cell: ({ kind, id }: ChannelAnswer) => `${kindWords[kind]} ${id}` },
-    { name: "Host", cell: ({ url }: ChannelAnswer) => <code>{url}</code> },
+    { name: "Sent to", cell: ({ url }: ChannelAnswer) => <code>{url}</code> },
     { name: "Since", cell: ({ created_at }: ChannelAnswer) => <Time at={created_at} /> },
     {
       name: "Deliveries",
@@ -82,7 +84,7 @@ export function ChannelsCard({
             columns={columns}
             rows={list}
             rowKey={({ id }) => id}
-            empty="No channel: alerts have nowhere to go."
+            empty="No channels yet: alerts have nowhere to go."
           />
         )}
       </Loaded>
@@ -115,7 +117,8 @@ export function ChannelsCard({
           onClose={() => setRemoving(null)}
         >
           <p>
-            Nothing is sent to <b class="wrap">{channelName(removing)}</b> any more, also nothing that still waits.
+            Nothing more is sent to <b class="wrap">{channelName(removing)}</b>, including deliveries that are still
+            waiting.
           </p>
         </Confirmation>
       )}
@@ -142,7 +145,7 @@ function NewChannel(
       <div class="tools">
         <ChoiceField label="Kind" value={kind} options={choicesOf(kindWords)} onChange={setKind} />
         <label class="wide">
-          <span>{kind === "slack" ? "Address of the incoming webhook" : "Address that is sent to"}</span>
+          <span>{kind === "slack" ? "URL of the incoming webhook" : "URL to send to"}</span>
           <input
             type="url"
             required
@@ -167,10 +170,10 @@ function Made({ channel, onClose }: { readonly channel: NewChannelAnswer; readon
   return (
     <Dialog title="The new channel" keeps onClose={onClose}>
       <p>
-        Its whole address{channel.secret === null ? " is" : " and secret are"} shown only now. Test it once its receiver
-        runs.
+        The full URL {channel.secret === null ? "is" : "and the secret are"} shown only now. Test the channel once its
+        receiver is running.
       </p>
-      <CopyField label="Address" value={channel.url} />
+      <CopyField label="URL" value={channel.url} />
       {channel.secret !== null && <CopyField label="Secret that deliveries are signed with" value={channel.secret} />}
       <p class="buttons">
         <button type="button" class="primary" onClick={onClose}>
@@ -182,7 +185,7 @@ function Made({ channel, onClose }: { readonly channel: NewChannelAnswer; readon
 }
 
 const stateWords: Readonly<Record<DeliveryState, string>> = {
-  pending: "waits",
+  pending: "waiting",
   delivered: "delivered",
   failed: "failed",
 };
@@ -205,16 +208,16 @@ function Deliveries({ api, project, channel }: ProjectPageProperties & { readonl
               name: "Alert",
               cell: ({ alert_id }: DeliveryAnswer) => (alert_id === null ? "test" : String(alert_id)),
             },
-            { name: "What became of it", cell: (row: DeliveryAnswer) => outcomeOf(row) },
+            { name: "Outcome", cell: (row: DeliveryAnswer) => outcomeOf(row) },
             { name: "Tries", cell: ({ attempts }: DeliveryAnswer) => attempts, isNumber: true },
             {
-              name: "Tried again",
-              cell: ({ next_at }: DeliveryAnswer) => (next_at === null ? "no" : <Time at={next_at} />),
+              name: "Next try",
+              cell: ({ next_at }: DeliveryAnswer) => (next_at === null ? "none" : <Time at={next_at} />),
             },
           ]}
           rows={rows}
           rowKey={({ id }) => id}
-          empty="Nothing was sent yet."
+          empty="Nothing has been sent yet."
         />
       )}
     </Loaded>

@@ -35,9 +35,10 @@ export function CrawlersPage({ api, project, query }: AddressedPageProperties) {
         <FreshnessLine of={found} />
       </PageTitle>
       <p class="dim">
-        Visits whose address, host name or signature proves the operator, and impostors: visits with a crawler’s user
-        agent from somebody else’s address. Requests are counted while <a href={hashOf("settings")}>request scoring</a>{" "}
-        is on. The <a href={hashOf("bots")}>list of verified bots</a> says how each is proven.
+        A verified visit is one whose address, host name or signature proves the operator. An impostor has a crawler’s
+        user agent, but an address that is not its operator’s. Requests are counted while{" "}
+        <a href={hashOf("settings")}>request scoring</a> is on. The <a href={hashOf("bots")}>list of verified bots</a>{" "}
+        shows how each is proven.
       </p>
       <fieldset class="choice">
         <legend class="unseen">Time range</legend>
@@ -55,7 +56,7 @@ export function CrawlersPage({ api, project, query }: AddressedPageProperties) {
             columns={columnsOf(span)}
             rows={data}
             rowKey={({ operator }) => operator}
-            empty="No crawler came in this time, and nobody who pretends to be one."
+            empty="No visits from crawlers or impostors in this time."
           />
         )}
       </Loaded>

@@ -33,25 +33,25 @@ export function Effect(properties: {
       </p>
       {meetsPeople(of) && (
         <p class="notice">
-          Of the sessions that would be treated otherwise, {whomOf(of, "session")}: look at some of them before you go
+          Of the sessions that would be treated differently, {whomOf(of, "session")}: look at some of them before you go
           on.
         </p>
       )}
       {meetsPeople(requests) && (
         <p class="notice">
-          Of the requests without a session that would be treated otherwise, {whomOf(requests, "request", "≈ ")}: people
-          whose browser ran no script yet, perhaps.
+          Of the requests without a session that would be treated differently, {whomOf(requests, "request", "≈ ")}:
+          perhaps people whose browser has not run the script yet.
         </p>
       )}
       {of.shadowed_by.length > 0 && (
         <p class="notice">
-          Rules before it decide some of what it matches, so it never sees that:{" "}
-          <Rules ids={of.shadowed_by} names={names} />. Place it before them to change that.
+          Earlier rules already decide some of what it matches: <Rules ids={of.shadowed_by} names={names} />. To change
+          that, place it before them.
         </p>
       )}
       {of.shadows.length > 0 && (
         <p class="notice">
-          It decides some of what rules behind it decide now: <Rules ids={of.shadows} names={names} />.
+          It would decide some of what later rules decide now: <Rules ids={of.shadows} names={names} />.
         </p>
       )}
     </section>
@@ -62,8 +62,10 @@ function changesOf(effect: ChangeEffectAnswer, mark = ""): string {
   const changes = changeWords
     .filter(([name]) => effect[name] > 0)
     .map(([name, text]) => `${mark}${count(effect[name])} ${text}`);
-  const same = `${mark}${count(effect.unchanged)} as now`;
-  return changes.length === 0 ? `nothing changes (${same}).` : `${changes.join(", ")}; ${same}.`;
+  const same = `${mark}${count(effect.unchanged)} unchanged`;
+  return changes.length === 0
+    ? `nothing changes (${mark}${count(effect.unchanged)}).`
+    : `${changes.join(", ")}; ${same}.`;
 }
 
 function meetsPeople({ likely_human, logged_in, marked_human }: ChangeEffectAnswer): boolean {

@@ -33,7 +33,7 @@ export function ExceptionsPage({ api, project }: ProjectPageProperties) {
   const end = async (row: ExceptionRow) => {
     await api.endException(project, row.id);
     await list.reload();
-    setSaid(`${subjectParts(row.subject)[1]} is let through no longer.`);
+    setSaid(`${subjectParts(row.subject)[1]} is no longer let through.`);
   };
   const columns = [
     {
@@ -70,8 +70,8 @@ export function ExceptionsPage({ api, project }: ProjectPageProperties) {
         <FreshnessLine of={list} />
       </PageTitle>
       <p class="dim">
-        Whom this project lets through, whatever its rules say, until the time given. Blocks and sessions have a button
-        “Let this visitor through…” that comes here.
+        Visitors that this project lets through until a set time, whatever its rules say. The button “Let this visitor
+        through…” on a block or a session adds one.
       </p>
       <p class="said" role="status">
         {said}
@@ -85,7 +85,7 @@ export function ExceptionsPage({ api, project }: ProjectPageProperties) {
               columns={mayWrite ? [...columns, action] : columns}
               rows={rows}
               rowKey={({ id }) => id}
-              empty="Nobody is let through before the rules."
+              empty="No exceptions: the rules decide about everybody."
             />
           </>
         )}
@@ -101,12 +101,7 @@ export function ExceptionsPage({ api, project }: ProjectPageProperties) {
         />
       )}
       {ending !== null && (
-        <Confirmation
-          title="Let them through no longer?"
-          yes="End now"
-          act={() => end(ending)}
-          onClose={() => setEnding(null)}
-        >
+        <Confirmation title="End this exception?" yes="End now" act={() => end(ending)} onClose={() => setEnding(null)}>
           <p>
             From the next request on, the rules decide again about <b class="wrap">{subjectParts(ending.subject)[1]}</b>
             .

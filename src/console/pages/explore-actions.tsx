@@ -61,7 +61,7 @@ export function ExploreActions(properties: ExploreActionsProperties) {
         )}
         {mayWrite && (
           <button type="button" disabled={!canRule} onClick={alert}>
-            Alert me of these…
+            Alert me to these…
           </button>
         )}
         {mayWrite && subject === "session" && (
@@ -111,10 +111,10 @@ function noteOf(
   mayWrite: boolean,
 ): string {
   if (expression.trim() === "") {
-    if (!mayWrite) return "With a condition you can try it as a rule.";
+    if (!mayWrite) return "Add a condition to try it as a rule.";
     return subject === "session"
-      ? "With a condition you can try it as a rule, save it as one, be told of such requests, or delete its sessions."
-      : "With a condition you can try it as a rule, save it as one, or be told of such requests.";
+      ? "Add a condition to try it as a rule, save it as one, set an alert, or delete the matching sessions."
+      : "Add a condition to try it as a rule, save it as one, or set an alert.";
   }
   if (lacking.length > 0) {
     return `A rule can’t ask for ${lacking.join(" or ")}: that is what rules decide. Searches and deletions can.`;

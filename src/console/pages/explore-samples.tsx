@@ -57,7 +57,8 @@ export function FoundSamples(properties: {
       }
     >
       <p class="dim">
-        Some requests of each hour are kept for seven days; “stands for” says for how many. A sample has no query.
+        Some requests of each hour are kept for seven days; “Stands for” says how many each one represents. Query
+        strings are not kept.
       </p>
       <Table
         caption="Samples of requests that match, the latest first"

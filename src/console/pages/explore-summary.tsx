@@ -32,7 +32,7 @@ export function Headline({
       </p>
       {before !== null && (
         <p>
-          In the time before, as long: {count(before.matched)}
+          In the previous period of the same length: {count(before.matched)}
           {percent(before.matched, before.total)}, so {changeOf(matched, before.matched)}.
         </p>
       )}

@@ -40,7 +40,7 @@ export function TimeChoice(properties: {
           From, to
         </label>
       </fieldset>
-      <CheckField label="Compare with the time before" value={isCompared} onChange={onCompare} />
+      <CheckField label="Compare with the previous period" value={isCompared} onChange={onCompare} />
       {isFree && range !== null && (
         <form ref={form} onSubmit={apply} key={`${range.from} ${range.to}`}>
           <TimeField name="From" value={range.from} isInvalid={isReversed} />

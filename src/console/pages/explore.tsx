@@ -197,7 +197,7 @@ export function ExplorePage({ api, project, query }: AddressedPageProperties) {
 const aboutSessions = "A session counts once, when it began.";
 const noSystems: ReadonlyMap<string, string> = new Map();
 const aboutRequests =
-  "Requests without a session are counted while request scoring is on, by whole hours where no expression selects; the chart, and what an expression selects, are made of samples.";
+  "Requests without a session are counted while request scoring is on. Without an expression, counts are exact and of whole hours; the chart, and whatever an expression selects, is estimated from samples.";
 
 /** What was found, and by what. */
 interface Found {

@@ -46,7 +46,10 @@ async function progressOf(api: Api, project: number): Promise<Progress> {
 }
 
 /** Nothing for a project whose first verdict was there before; once it is shown it stays until all is done. */
-export function FirstSteps({ api, project, onEnabled }: ProjectPageProperties & { readonly onEnabled: () => void }) {
+export function FirstSteps(
+  properties: ProjectPageProperties & { readonly name: string; readonly onEnabled: () => void },
+) {
+  const { api, project, name, onEnabled } = properties;
   const progress = useResource(() => progressOf(api, project), [api, project], refreshMs);
   const [isNew, setNew] = useState(false);
   const [privateKey, setPrivateKey] = useState<string | null>(null);
@@ -66,7 +69,10 @@ export function FirstSteps({ api, project, onEnabled }: ProjectPageProperties & 
     });
   const key = privateKey ?? "YOUR_PRIVATE_KEY";
   return (
-    <Card title="The first five minutes" aside={<span class="dim">follows what you do, every 5 s</span>}>
+    <Card title={`The first five minutes of ${name}`} aside={<span class="dim">updated every 5 s</span>}>
+      <p>
+        {hasVerdict ? "The project has its first verdict." : "The project has no verdict yet: these steps lead to it."}
+      </p>
       <ol class="steps">
         <Step name="Keys" isDone={siteKey !== null}>
           <p>A site key for your pages and a private key for your backend. This blocks nobody.</p>
@@ -89,11 +95,13 @@ export function FirstSteps({ api, project, onEnabled }: ProjectPageProperties & 
             />
           )}
           <p class="dim">
-            Then open a page of yours. <a href="/docs/integrate">Single-page applications, consent, own host</a>
+            Then open one of your pages. <a href="/docs/integrate">Single-page applications, consent, own host</a>
           </p>
         </Step>
         <Step name="Token reached your backend" isDone={hasToken}>
-          <p>The script keeps the token in the cookie verdictd_session; your backend asks for its verdict:</p>
+          <p>
+            The script keeps the token in the cookie <code>service_session</code>. Your backend asks for its verdict:
+          </p>
           <CopyField
             label="From your backend"
             value={`curl -H "Authorization: Bearer ${key}" "${location.origin}/v1/sessions/TOKEN/verdict?path=/"`}
@@ -103,7 +111,7 @@ export function FirstSteps({ api, project, onEnabled }: ProjectPageProperties & 
           </p>
         </Step>
         <Step name="First verdict" isDone={hasVerdict}>
-          <p class="dim">Comes with the first answer about a session that has a score.</p>
+          <p class="dim">Appears with the first answer about a session that has a score.</p>
         </Step>
         <Step name="First rule, in log mode" isDone={hasRule}>
           <p>
@@ -124,7 +132,7 @@ export function FirstSteps({ api, project, onEnabled }: ProjectPageProperties & 
       </ol>
       <Fault of={task.fault ?? progress.fault} />
       <p class="dim">
-        To see it work without a site of your own: the <a href="/demo">demo shop</a>, where the server runs with --demo.
+        No site at hand? Try the <a href="/demo">demo shop</a>, if the server runs with --demo.
       </p>
     </Card>
   );

@@ -51,7 +51,7 @@ export function IncidentsCard({ api, project }: ProjectPageProperties) {
   const [muting, setMuting] = useState<IncidentAnswer | null>(null);
   return (
     <Card
-      title="What needs somebody"
+      title="Needs attention"
       aside={
         <p class="more">
           <a href={hashOf("alerts")}>Alerts</a>
@@ -77,8 +77,8 @@ export function IncidentsCard({ api, project }: ProjectPageProperties) {
         ?.filter(({ subject }) => isForVeryMany(subject))
         .map(({ id, subject, expires_at }) => (
           <p key={id} class="notice">
-            An exception lets very many visitors through, whatever rules say: <b>{subjectParts(subject)[1]}</b>, until{" "}
-            <Time at={expires_at} />. <a href={hashOf("exceptions")}>Exceptions</a>
+            An exception lets very many visitors through, whatever the rules say: <b>{subjectParts(subject)[1]}</b>,
+            until <Time at={expires_at} />. <a href={hashOf("exceptions")}>Exceptions</a>
           </p>
         ))}
       {muting !== null && (
@@ -97,7 +97,7 @@ export function IncidentsCard({ api, project }: ProjectPageProperties) {
 /** What is said where no incident leads. */
 function NoneLeads({ muted }: { readonly muted: readonly IncidentAnswer[] }) {
   const [first] = muted;
-  if (first === undefined) return <p class="dim">No open incident: no traffic of programs has suddenly grown.</p>;
+  if (first === undefined) return <p class="dim">No open incidents: automated traffic has not suddenly grown.</p>;
   return (
     <p class="dim">
       {plural(muted.length, "open incident")} {muted.length === 1 ? "is" : "are"} muted
@@ -107,7 +107,7 @@ function NoneLeads({ muted }: { readonly muted: readonly IncidentAnswer[] }) {
           until <Time at={first.muted_until} />
         </>
       )}
-      : see the list below. No other one is open.
+      : see the list below. No other incident is open.
     </p>
   );
 }
@@ -130,15 +130,15 @@ function Incident({ of, onMute }: { readonly of: IncidentAnswer; readonly onMute
   return (
     <section class="incident" aria-label={`Incident ${phrase}`}>
       <h3>
-        Sudden traffic of programs <b class="wrap">{phrase}</b>
+        Sudden automated traffic <b class="wrap">{phrase}</b>
       </h3>
       <p>
-        Since <Time at={started_at} />: {plural(requests, "request")}, at most {count(peak_per_minute)} a minute. Five
-        minutes usually have {count(Math.round(baseline))}. {sharesOf(of)}.
+        Since <Time at={started_at} />: {plural(requests, "request")}, with a peak of {count(peak_per_minute)} a minute.
+        Usual in five minutes: {count(Math.round(baseline))}. {sharesOf(of)}.
       </p>
       <p>
         A rule that blocks <code class="wrap">{expression}</code> would have stopped{" "}
-        <b>{count(rule_would.newly_blocked)}</b> of them that got in: {count(rule_would.likely_human)} likely human,{" "}
+        <b>{count(rule_would.newly_blocked)}</b> of those that got in: {count(rule_would.likely_human)} likely human,{" "}
         {count(rule_would.logged_in)} logged in.
       </p>
       <p class="buttons start">
@@ -252,8 +252,8 @@ function MuteDialog(
   return (
     <Confirmation title="Mute this incident" yes="Mute" isHarmless act={mute} onClose={onClose}>
       <p>
-        Until then neither it nor another <b class="wrap">{phraseOf(incident.what)}</b> alerts or is shown here. It is
-        still recorded.
+        For this long, neither this incident nor a new one <b class="wrap">{phraseOf(incident.what)}</b> sends alerts or
+        leads this page. Both are still recorded.
       </p>
       <ChoiceField label="For" value={hours} options={muteHours} onChange={setHours} />
     </Confirmation>

@@ -63,7 +63,7 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
               {testOutcomeOf(site_key) !== undefined && (
                 <p class="notice">
                   These are test keys: everybody knows them, and their answer is always the same. They work while the
-                  server runs with <code>--test-keys</code>, which is never for production.
+                  server runs with <code>--test-keys</code>. Never use that in production.
                 </p>
               )}
               <Card title="Site key">
@@ -126,10 +126,10 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
 
 const overlaps: readonly (readonly [hours: number, name: string])[] = [
   [0, "Refused at once"],
-  [1, "Works for 1 hour more"],
-  [24, "Works for 1 day more"],
-  [168, "Works for 7 days more"],
-  [720, "Works for 30 days more"],
+  [1, "Works for 1 more hour"],
+  [24, "Works for 1 more day"],
+  [168, "Works for 7 more days"],
+  [720, "Works for 30 more days"],
 ];
 
 /** Asks how long the old key goes on working, and says what ends. */
@@ -162,7 +162,7 @@ function Rotation(properties: {
         </div>
       )}
       {running.length > 0 && hours > 0 && (
-        <p class="dim">Older keys that still work ({running.length}) keep their own end.</p>
+        <p class="dim">Older keys that still work ({running.length}) end when they were going to.</p>
       )}
     </Confirmation>
   );

@@ -116,7 +116,7 @@ export function LetThroughDialog(
         </>
       ) : (
         <form class="stack" onSubmit={submit}>
-          <p class="dim">Allowed before any rule is asked; scores and counts go on as before.</p>
+          <p class="dim">Allowed before any rule is evaluated. Scoring and counting go on as before.</p>
           <fieldset>
             <legend>Whom</legend>
             {subjects.map((subject, index) => {
@@ -126,7 +126,7 @@ export function LetThroughDialog(
                   <input type="radio" name="whom" checked={chosen === index} onChange={() => setChosen(index)} />
                   <span class="wrap">
                     {name}: <code>{value}</code>
-                    {notes[name] !== undefined && <span class="dim"> {notes[name]}</span>}
+                    {notes[name] !== undefined && <span class="line dim">{notes[name]}</span>}
                   </span>
                 </label>
               );
@@ -169,7 +169,7 @@ export function LetThroughDialog(
 
 /** What to know of a choice, by its name. */
 const notes: Readonly<Record<string, string>> = {
-  Session: "this browser alone, while its session lasts",
+  Session: "only this browser, while its session lasts",
   Address: "everybody behind it",
-  "User agent": "everybody whose browser says exactly this",
+  "User agent": "everybody with exactly this user agent",
 };

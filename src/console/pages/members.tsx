@@ -22,7 +22,7 @@ import { count } from "../words.js";
 
 const roleWords: Readonly<Record<Role, string>> = {
   owner: "Owner: everything",
-  admin: "Admin: everything, but owners",
+  admin: "Admin: everything except owners",
   member: "Member: projects and rules",
   viewer: "Viewer: reads only",
 };
@@ -46,7 +46,7 @@ export function MembersPage({ api }: { readonly api: Api }) {
   };
   const run = (...how: Parameters<typeof changed>) => task.run(() => changed(...how));
   const remove = ({ user }: MemberRow) =>
-    changed(() => api.removeMember(user.id), `${user.name} is no member any more.`);
+    changed(() => api.removeMember(user.id), `${user.name} is no longer a member.`);
   const own = members.value?.data.find(({ current }) => current)?.role;
   const { mayWrite } = useAccess();
   const mayChange = mayWrite && (own === "owner" || own === "admin");
@@ -136,7 +136,7 @@ export function MembersPage({ api }: { readonly api: Api }) {
       )}
       {secret !== null && (
         <SecretDialog title={`A token for ${secret.name}`} secret={secret.token} onClose={() => setSecret(null)}>
-          <p>Send it over a secure channel: it signs {secret.name} in to this console. Nobody can show it again.</p>
+          <p>Send it over a secure channel: it signs {secret.name} in to this console. It can’t be shown again.</p>
         </SecretDialog>
       )}
     </>

@@ -36,8 +36,10 @@ const histogramPages = 5;
  * Incidents first; then tiles and charts of the last 24 hours, 7 or 30 days, the histogram of scores, and the marks; the first steps
  * while there is no verdict yet.
  */
-export function OverviewPage(properties: AddressedPageProperties & { readonly onEnabled: () => void }) {
-  const { api, project, query, onEnabled } = properties;
+export function OverviewPage(
+  properties: AddressedPageProperties & { readonly projectName: string; readonly onEnabled: () => void },
+) {
+  const { api, project, projectName, query, onEnabled } = properties;
   const [last, setSpanName] = useAddressed(query.get("last") ?? "", (name) =>
     hashOf("overview", undefined, { last: name }),
   );
@@ -56,7 +58,7 @@ export function OverviewPage(properties: AddressedPageProperties & { readonly on
       <PageTitle title="Overview">
         <FreshnessLine of={stats} every="15 s" />
       </PageTitle>
-      <FirstSteps api={api} project={project} onEnabled={onEnabled} />
+      <FirstSteps api={api} project={project} name={projectName} onEnabled={onEnabled} />
       <IncidentsCard api={api} project={project} />
       <fieldset class="choice">
         <legend class="unseen">Time range</legend>
@@ -111,7 +113,7 @@ function Traffic(
       <VerdictCharts
         title="Verdicts on sessions"
         subject="session"
-        about="Each answer about a session counts: one session counts as often as your site asked. Not computed: the session that your site asked about had no score or was not known."
+        about="Every answer about a session counts, so a session counts as often as your site asks about it. Not computed: the session had no score or was not known."
         rows={sessions}
         starts={starts}
         span={span}

@@ -58,7 +58,7 @@ export function PassRate(properties: {
     return (
       <p class="pass-rate dim">
         {of.isEnabled ? (
-          `Pass rate: no visitor has loaded a challenge of it in the last ${days} days.`
+          `Pass rate: no challenge of this rule was loaded in the last ${days} days.`
         ) : (
           <>
             Pass rate: not counted, because verdictd’s own challenge is <a href={hashOf("settings")}>off</a>.

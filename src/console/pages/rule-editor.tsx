@@ -169,7 +169,7 @@ function Editor(properties: EditorProperties) {
               <select value={place} onChange={(event) => change({ place: event.currentTarget.value })}>
                 {rule !== null && <option value="stay">Here: where it is now</option>}
                 <option value="first">First, before all others</option>
-                <option value="last">Last, behind all others</option>
+                <option value="last">Last, after all others</option>
                 {others.slice(1).map(({ id, name }) => (
                   <option key={id} value={`before:${id}`}>
                     Here: before {id} {name}

@@ -38,7 +38,7 @@ export function RuleMarks({ marks, hasMore }: { readonly marks: readonly RuleMar
   return (
     <details class="rule-marks">
       <summary>
-        {plural(marks.length, "change")} of rules in this time, marked by dashed lines
+        {plural(marks.length, "rule change")} in this time, marked by dashed lines
         {hasMore ? "; earlier ones are left out" : ""}
       </summary>
       <ul class="plain">

@@ -225,7 +225,7 @@ function Facts(properties: {
         <Fact name="Action now">
           <ExploredAction action={found.row.action} time={time} />
           {found.row.rule_id === null ? (
-            " no rule decides"
+            ", no rule matches"
           ) : (
             <>
               {" by rule "}
@@ -279,9 +279,9 @@ function Facts(properties: {
 const certaintyWords: Readonly<Record<AgentCertainty, string>> = {
   signed: "certain: its requests are signed",
   verified: "certain: address or reverse DNS is its operator’s",
-  declared: "it says so itself, which anybody can",
+  declared: "it says so itself, as anybody can",
   marked: "likely: its traces are in the page, which anybody can copy",
-  behavior: "it acts as such programs do, which anybody can",
+  behavior: "it behaves as such programs do, which anybody can imitate",
 };
 
 /** Who it is, how sure that is, and by what. */

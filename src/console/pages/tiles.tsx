@@ -170,7 +170,7 @@ function Share(properties: {
   const percent = (share: number) => `${(100 * share).toFixed(1)}%`;
   const change =
     now === null || then === null
-      ? `nothing to compare in the ${span} before`
+      ? `no data for the ${span} before`
       : `${signed(Math.round(1000 * (now - then)) / 10)} points against the ${span} before`;
   return (
     <Figure name="Bot share" href={href} change={change}>

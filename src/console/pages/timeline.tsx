@@ -48,7 +48,7 @@ export function RecordedShare({
   return (
     <p class="dim">
       {noted === 0 ? "No events are listed" : `${count(noted)} of ${count(eventCount)} events are covered`}: kinds and
-      times are kept for a project's latest sessions only, and under load for a share of them.
+      times are kept only for a project’s latest sessions, and under load only for some of these.
     </p>
   );
 }

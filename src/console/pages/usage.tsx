@@ -52,7 +52,7 @@ function Quota({ usage }: { readonly usage: UsageAnswer }) {
     <>
       <p class="headline">
         {count(events)}{" "}
-        {quota === null ? "events, without a quota" : `of ${count(quota)} events (${percents.format(events / quota)})`}
+        {quota === null ? "events, no quota" : `of ${count(quota)} events (${percents.format(events / quota)})`}
       </p>
       {quota !== null && (
         <meter
