@@ -157,20 +157,24 @@ export const serveOptions = {
     "Valkey or Redis Cluster that keeps sessions and configuration, valkey://user:password@host:port,host:port (valkeys: TLS); " +
       "the data folder then mirrors the configuration; default: everything is in the data folder",
   ),
-  "store-password": secretOption(text, "password of the cluster's user, where the URL has none"),
+  "store-password": secretOption(text, "password of the cluster's user, if the URL has none"),
   "store-ca": option(file, "", "PEM file of the certificate authorities of the cluster; default: the system's"),
-  "store-cert": option(file, "", "PEM file of the certificate that the cluster asks of its clients; default: none"),
+  "store-cert": option(file, "", "PEM file of the client certificate, if the cluster requires one; default: none"),
   "store-key": option(file, "", "PEM file of the key of --store-cert"),
   "store-acks": option(
     integer(0, 5),
     1,
-    "replicas of the cluster that acknowledge a batch before it is answered; 0: a failover may lose acknowledged batches",
+    "replicas of the cluster that must acknowledge a batch before it is answered; 0: a failover may lose acknowledged batches",
   ),
   "store-deadline-ms": option(integer(2, 10_000), 50, "ms a verdict waits for the cluster before it fails open"),
-  "store-durable": option(flag, false, "the cluster keeps its data without an append-only file, as managed ones do"),
+  "store-durable": option(
+    flag,
+    false,
+    "the cluster keeps its data without an append-only file, as managed clusters do",
+  ),
   host: option(address, "127.0.0.1", "address to listen on"),
   port: option(integer(0, 65535), 8080, "port to listen on; 0 picks a free one"),
-  "admin-host": option(address, "127.0.0.1", "address of metrics and other operator pages"),
+  "admin-host": option(address, "127.0.0.1", "address to listen on for metrics and other operator pages"),
   "admin-port": option(integer(0, 65535), 9464, "port of the admin address; 0 picks a free one"),
   "admin-token": secretOption(text, "bearer token that /metrics on the admin address requires; default: none"),
   "tls-cert": option(file, "", "PEM file of the certificate and its chain: serve HTTPS; read again on SIGHUP"),
@@ -184,7 +188,7 @@ export const serveOptions = {
   "steady-interval": option(
     integer(1, 12),
     3,
-    "how many times its interval the SDK may wait for its next batch once a visitor's verdict stands, at most 2 where it is only likely to; 1: never longer",
+    "how many of its intervals the SDK may wait before the next batch once a visitor's verdict stands (at most 2 while it is only likely to stand); 1: never longer",
   ),
   "verdict-ttl": option(integer(0, 86_400), 60, "seconds a verdict is cached; 0 turns the cache off"),
   "verdict-cache-mb": option(integer(1, 1 << 20), cacheMib, "MiB of the verdict cache, per HTTP thread"),
@@ -194,7 +198,7 @@ export const serveOptions = {
   "dns-servers": option(
     nameServers,
     [],
-    "DNS servers asked about crawlers, ADDRESS or ADDRESS:PORT; default: the system's",
+    "DNS servers that crawlers are verified with, ADDRESS or ADDRESS:PORT; default: the system's",
   ),
   "no-agent-fetch": option(flag, false, "never fetch the keys of signed agents; they come from `agents import` only"),
   "allow-test-keys": option(
@@ -205,13 +209,13 @@ export const serveOptions = {
   "test-keys": option(
     flag,
     false,
-    "key pairs that everybody knows and that always answer the same (human, bot, challenge, refused), to test a site of one's own; never in production",
+    "accept public key pairs that always give the same answer (human, bot, challenge, refused), to test your own site; never in production",
   ),
   "ip-database": {
     ...option(
       files,
       [],
-      "MaxMind DB file of countries or autonomous systems (GeoLite2, DB-IP, IPinfo); can be repeated, the first that knows a fact counts; " +
+      "MaxMind DB file of countries or autonomous systems (GeoLite2, DB-IP, IPinfo); may be repeated: the first file that has a fact counts; " +
         "read again on SIGHUP; default: the shipped data",
     ),
     isRepeatable: true,
@@ -248,22 +252,22 @@ export const serveOptions = {
   "request-samples": option(
     integer(0, 2000),
     2000,
-    "requests without a session of which a project keeps samples, an hour, for 7 days; 0: none",
+    "samples of requests without a session that a project keeps per hour, for 7 days; 0: none",
   ),
   "timeline-sessions": option(
     integer(0, 2000),
     200,
-    "latest sessions of a project for which a timeline (coarse pointer path, kinds of events) is kept; 0: none",
+    "latest sessions of a project whose timeline (coarse pointer path, kinds of events) is kept; 0: none",
   ),
   "alert-private-addresses": option(
     flag,
     false,
-    "allow channels of alerts at loopback and private addresses, by http too; default: the internet by https only",
+    "allow alert channels at loopback and private addresses, by http too; default: only the public internet, by https",
   ),
   "event-log": option(
     file,
     "",
-    "file to which blocks, challenges, incidents, alerts and changes are appended as JSON lines; opened anew on SIGHUP",
+    "file to which blocks, challenges, incidents, alerts and changes are appended as JSON lines; reopened on SIGHUP",
   ),
   "console-url": option(
     consoleUrl,

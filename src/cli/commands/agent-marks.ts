@@ -23,7 +23,7 @@ const cellsOf = ({ name, operator, category, kind, value, source }: AgentMarkEnt
 
 const list = listCommand(
   "agent-marks",
-  "show the traces by which agents are known in pages",
+  "show the traces by which agents are recognised in pages",
   (store) => new AgentMarkCatalogues(store),
   ["NAME", "OPERATOR", "CATEGORY", "KIND", "VALUE", "SOURCE"],
   cellsOf,
@@ -31,7 +31,7 @@ const list = listCommand(
 
 const forget: Flag = {
   name: "forget",
-  help: "sessions that are known by marks which go out of the list lose their agent (default: they keep it)",
+  help: "sessions whose agent is known only by marks that leave the list lose it (default: they keep it)",
 };
 
 const importFile: StoreCommand<ImportCounts> = {
@@ -42,7 +42,7 @@ const importFile: StoreCommand<ImportCounts> = {
   flags: [
     { name: "merge", help: "add to the current list instead of replacing it" },
     forget,
-    { name: "allow-empty", help: "take a file without entries: then nobody is known by marks" },
+    { name: "allow-empty", help: "accept a file without entries: then no agent is recognised by marks" },
   ],
   run: async (store, given) => {
     const path = textOf(given, "FILE");

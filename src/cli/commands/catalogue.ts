@@ -75,7 +75,7 @@ export function importCounts<Entry>(
 
 /** What a reset does, in the help. */
 export const resetHelp =
-  "take the imported list out: the one that comes with verdictd is in force again, and follows its releases";
+  "remove the imported list: the one that ships with verdictd is used again, and follows its releases";
 
 /** `LIST reset` of a list whose entries are told apart by their cells. */
 export function resetCommand<Entry>(

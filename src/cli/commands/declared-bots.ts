@@ -15,7 +15,7 @@ const cellsOf = ({ name, operator, category, token }: DeclaredBotEntry): string[
 const cataloguesOf = (store: Store) => new DeclaredBotCatalogues(store);
 
 const heads = ["NAME", "OPERATOR", "CATEGORY", "TOKEN"];
-const list = listCommand("declared-bots", "show the bots known by their user agent", cataloguesOf, heads, cellsOf);
+const list = listCommand("declared-bots", "show the bots recognised by their user agent", cataloguesOf, heads, cellsOf);
 
 const importFile: StoreCommand<ImportCounts> = {
   name: "declared-bots import",

@@ -49,7 +49,7 @@ const list: StoreCommand<{ readonly data: readonly ExceptionRow[] }> = {
 
 const create: StoreCommand<ExceptionRow> = {
   name: "exception create",
-  help: "let somebody through until a time; give one of session, ip, network, user-agent and agent",
+  help: "let somebody through until a given time; give one of --session, --ip, --network, --user-agent and --agent",
   onCluster: "same",
   flags: [
     project,
@@ -87,7 +87,7 @@ function bodyOf(given: Given): ExceptionBody {
 
 const remove: StoreCommand<ExceptionRow> = {
   name: "exception remove",
-  help: "let somebody through no longer",
+  help: "end an exception: the rules decide about them again",
   onCluster: "same",
   positionals: [{ name: "EXCEPTION", help: "id of the exception" }],
   flags: [project],

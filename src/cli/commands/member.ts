@@ -43,7 +43,7 @@ export const memberCommands: readonly StoreCommand[] = [
   memberList,
   {
     name: "member set",
-    help: "add a user to an account, or change the role",
+    help: "add a user to an account, or change the user's role",
     onCluster: "same",
     flags: [...whom, { name: "role", placeholder: roles.join("|"), help: "role", isRequired: true }],
     run: async (store, given) =>

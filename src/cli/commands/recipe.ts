@@ -55,7 +55,7 @@ async function check(url: string): Promise<void> {
 /** Needs no store and no server. */
 export const recipeCommand: ProcessCommand = {
   name: "recipe",
-  help: "print a proxy's configuration for a site that is protected without touching it; with --check, ask the running proxy what is missing",
+  help: "print the configuration of a proxy that protects a site without changing it; with --check, ask the running proxy what is missing",
   positionals: [{ name: "PROXY", help: proxyNames.join(", "), values: proxyNames }],
   flags: [
     { name: "upstream", placeholder: "URL", help: "the application: http://127.0.0.1:3000 (required)" },
@@ -63,7 +63,7 @@ export const recipeCommand: ProcessCommand = {
     {
       name: "protect",
       placeholder: "PATH",
-      help: "ask about paths that begin so, and no others; may be repeated (default: all paths)",
+      help: "ask only about paths that begin with this; may be repeated (default: all paths)",
       isRepeatable: true,
     },
     { name: "verdictd", placeholder: "URL", help: "where the proxy reaches verdictd (default http://127.0.0.1:8080)" },

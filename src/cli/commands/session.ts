@@ -69,7 +69,7 @@ export const sessionCommands: readonly StoreCommand[] = [
   },
   {
     name: "session delete",
-    help: "erase a session, its blocks and every row that names it",
+    help: "delete a session, its blocks and every row that names it",
     positionals,
     onCluster: "same",
     run: async (store, given) => {

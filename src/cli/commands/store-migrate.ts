@@ -34,7 +34,7 @@ function targetOf(given: Given) {
 /** Copies what has changed since the last run. `--final` fails while a server uses the store. SIGINT ends it; another run goes on. */
 export const migrateCommand: StoreCommand<MigrationReport> = {
   name: "store migrate",
-  help: "copy a single host's store to a cluster while it serves; --final compares all of it and opens the cluster",
+  help: "copy a single host's store to a cluster while it serves; --final compares every row and opens the cluster",
   flags: [
     { name: "to", placeholder: "URL", help: "the cluster, as --store of serve (VERDICTD_STORE, VERDICTD_STORE_FILE)" },
     {
@@ -72,7 +72,7 @@ export const migrateCommand: StoreCommand<MigrationReport> = {
         onWarning: (warning) => say(`warning: ${warning}`),
         onWait: sayingWaits("the cluster"),
         onProgress: (done, total) => {
-          if (isInterrupted) throw new CommandFailure("interrupted: nothing is lost, run it again to go on");
+          if (isInterrupted) throw new CommandFailure("interrupted: nothing is lost, run it again to continue");
           bar(done, total);
         },
       });
@@ -126,7 +126,7 @@ function outcomeOf({ isFinished, passes }: MigrationReport): string {
   return `${passes === 0 ? foundOpen : compared}\n${finished}`;
 }
 
-const nextStep = `The store was copied while it is in use. Run this again as often as you like: it copies what has changed since.
+const nextStep = `The store was copied while in use. Run this again as often as you like: it copies what has changed since.
 When you are ready: stop the servers of this store, run it once more with --final, then start them with --store.`;
 
 const compared = "Every row was compared and is the same.";
@@ -140,12 +140,12 @@ This store refuses to be served or changed from now on; \`verdictd store reopen\
  */
 export const reopenCommand: StoreCommand = {
   name: "store reopen",
-  help: "use a store again that was migrated to a cluster, or whose --final was killed; what the cluster has recorded since is not in it",
+  help: "use a store again that was migrated to a cluster, or whose --final was killed; it lacks what the cluster has recorded since",
   flags: [
     {
       name: "to",
       placeholder: "URL",
-      help: "the cluster, where it is elsewhere now (VERDICTD_STORE, VERDICTD_STORE_FILE); its user is known, its password is not",
+      help: "the cluster, if its address has changed (VERDICTD_STORE, VERDICTD_STORE_FILE); the user is remembered, the password is not",
     },
     { name: "yes", help: "reopen it even if the cluster can't be asked whether nodes still serve it" },
     ...flagsOf(reachFlags),

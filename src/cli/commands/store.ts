@@ -50,7 +50,7 @@ function checkReport({ rows, faultCount, faults }: IntegrityReport): CheckReport
 
 const check: StoreCommand<CheckReport> = {
   name: "check",
-  help: "read every row of the store and report what is wrong with it",
+  help: "read every row of the store and report errors",
   worksOnMigrated: true,
   run: async (store, given) => {
     const { checkStore } = await storeCheck();

@@ -17,14 +17,14 @@ import { storeFolder } from "../store-folder.js";
  */
 export const tailCommand: ProcessCommand = {
   name: "tail",
-  help: "print verdicts as running servers answer them, until interrupted",
+  help: "print verdicts as running servers give them, until interrupted",
   flags: [
-    { name: "project", placeholder: "ID", help: "of this project only" },
-    { name: "band", placeholder: "BAND,…", help: `of these bands only: ${bands.join(", ")}`, values: bands },
+    { name: "project", placeholder: "ID", help: "only of this project" },
+    { name: "band", placeholder: "BAND,…", help: `only of these bands: ${bands.join(", ")}`, values: bands },
     {
       name: "action",
       placeholder: "ACTION,…",
-      help: `with these actions only: ${actions.join(", ")}`,
+      help: `only with these actions: ${actions.join(", ")}`,
       values: actions,
     },
     { name: "count", placeholder: "N", help: "end after this many" },
