@@ -64,7 +64,7 @@ function changesOf(effect: ChangeEffectAnswer, mark = ""): string {
     .map(([name, text]) => `${mark}${count(effect[name])} ${text}`);
   const same = `${mark}${count(effect.unchanged)} unchanged`;
   return changes.length === 0
-    ? `nothing changes (${mark}${count(effect.unchanged)}).`
+    ? `nothing changes (all ${mark}${count(effect.unchanged)}).`
     : `${changes.join(", ")}; ${same}.`;
 }
 

@@ -266,11 +266,13 @@ function Scores({ rows }: { readonly rows: readonly SessionRow[] }) {
           location.hash = exploreHash({ expression: scoresIn(from, until - 1), time: "week" });
         }}
       />
-      <p class="dim">
-        {plural(scored.length, "scored session")} of the latest {count(rows.length)}. Click a bar to explore such
-        sessions of the last 7 days.
-        {verified > 0 && ` Not included: ${plural(verified, "session")} of verified bots, whatever their score.`}
-      </p>
+      {rows.length > 0 && (
+        <p class="dim">
+          {plural(scored.length, "scored session")} of the latest {count(rows.length)}. Click a bar to explore such
+          sessions of the last 7 days.
+          {verified > 0 && ` Not included: ${plural(verified, "session")} of verified bots, whatever their score.`}
+        </p>
+      )}
     </>
   );
 }
