@@ -122,9 +122,15 @@ export function startAgent(settings: Settings, tokens: TokenStore): Agent {
     page.later(reportOnce, afterLoadMs - sinceMs);
   };
   const begin = () => {
-    const artifacts = attempt(driverArtifacts);
+    let artifacts: string[] | undefined;
     // In the script's first run where that may be the last one, else in tasks of their own: that run takes long enough.
-    const looks = [() => collectPage(scene), () => recorder.record("env", collectEnvironment(artifacts))];
+    const looks = [
+      () => {
+        artifacts = driverArtifacts();
+      },
+      () => collectPage(scene),
+      () => recorder.record("env", collectEnvironment(artifacts)),
+    ];
     const look = () => attempt(looks.shift()!);
     const lookAll = () => {
       while (looks[0]) look();
@@ -133,11 +139,13 @@ export function startAgent(settings: Settings, tokens: TokenStore): Agent {
       lookAll();
       transport.leave(recorder.take);
     });
-    // A driver's page may be over before anything else is known.
-    if (navigator.webdriver || artifacts?.length) {
+    // A driver's page may be over before anything else is known. Its names are looked for in a task of their own, the first: for people it is a sixth of the run.
+    const tellOfDriver = () => {
+      if (reported || !(navigator.webdriver || artifacts?.length)) return;
       lookAll();
       report();
-    }
+    };
+    if (navigator.webdriver) tellOfDriver();
     if (doc.readyState === "complete") page.later(loaded, 0);
     else page.listen(window, "load", () => page.later(loaded, 0));
     page.later(reportOnce, loadingMostMs);
@@ -152,7 +160,11 @@ export function startAgent(settings: Settings, tokens: TokenStore): Agent {
       page.listen(doc, "visibilitychange", () => (doc.hidden ? report : transport.nudge)());
       page.listen(window, "online pageshow", transport.nudge);
     };
-    const first = [look, look, watchInput, transport.prepare, tokens.read];
+    const lookForDriver = () => {
+      look();
+      tellOfDriver();
+    };
+    const first = [lookForDriver, look, look, watchInput, transport.prepare, tokens.read];
     // In tasks of their own: storage and cookie are slow at their first use, too.
     for (const task of [...first, ...collectors, reportBeforeLeaving, watchHiding]) page.later(() => task(scene), 0);
   };
