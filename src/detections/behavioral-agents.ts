@@ -16,7 +16,7 @@ const agentSignNames = [
   "arrivalClicks",
   "quietClicks",
   "exactClicks",
-  "centeredClicks",
+  "centeredArrivals",
   "betweenPixels",
   "unkeyedForms",
   "placedTexts",
@@ -27,6 +27,7 @@ const agentSignNames = [
   "menuClicks",
   "touches",
   "browserMobile",
+  "browserEmbedded",
   "evalLength",
 ] as const;
 type Signs = Read<(typeof agentSignNames)[number]>;
@@ -43,7 +44,7 @@ const noSigns: Signs = {
   arrivalClicks: 0,
   quietClicks: 0,
   exactClicks: 0,
-  centeredClicks: 0,
+  centeredArrivals: 0,
   betweenPixels: false,
   unkeyedForms: 0,
   placedTexts: 0,
@@ -54,6 +55,7 @@ const noSigns: Signs = {
   menuClicks: 0,
   touches: 0,
   browserMobile: false,
+  browserEmbedded: false,
   evalLength: 33,
 };
 
@@ -68,11 +70,14 @@ const isDesktopChromium = (e: Read<"browserMobile" | "evalLength">) => e.browser
 const isActivated = (e: Pick<Signs, "loneActivations" | "activeMoves">) => e.loneActivations >= 1 || e.activeMoves >= 1;
 /**
  * A press in the very middle by a pointer between pixels: voice control clicks so exactly, but on the pixels of its system. A form that is sent before the SDK's
- * third file is there has no press that was measured to half a pixel: then the click's own distance counts, of a pointer that was sent to it.
+ * third file is there has no press that was measured to half a pixel: then the click's own distance counts, if its pointer was sent to it.
  */
 const isPlacedFinely = (
-  e: Read<"exactClicks" | "arrivalClicks" | "centeredClicks" | "betweenPixels" | "browserMobile" | "evalLength">,
-) => isDesktopChromium(e) && e.betweenPixels && (e.exactClicks >= 1 || (e.arrivalClicks >= 1 && e.centeredClicks >= 1));
+  e: Read<"exactClicks" | "centeredArrivals" | "betweenPixels" | "browserMobile" | "evalLength">,
+) => isDesktopChromium(e) && e.betweenPixels && (e.exactClicks >= 1 || e.centeredArrivals >= 1);
+/** Apps that show pages press for their visitors, too. */
+const isWeightless = (e: Read<"weightlessPresses" | "browserMobile" | "browserEmbedded" | "evalLength">) =>
+  isDesktopChromium(e) && e.weightlessPresses >= 1 && !e.browserEmbedded;
 /** A sign by the slug of the detection that shows it; that one may need more to fire by itself. */
 type Sign = readonly [slug: string, holds: (e: Signs) => boolean];
 /**
@@ -81,7 +86,7 @@ type Sign = readonly [slug: string, holds: (e: Signs) => boolean];
  */
 const drivenSigns: readonly Sign[] = [
   ["activation-without-input", (e) => isDesktopChromium(e) && isActivated(e)],
-  ["presses-without-pressure", (e) => isDesktopChromium(e) && e.weightlessPresses >= 1],
+  ["presses-without-pressure", isWeightless],
   ["two-tabs-focused", (e) => e.sharedFocus >= 2],
   ["addresses-by-themselves", (e) => e.typedPages >= 3],
   ["pages-left-at-once", (e) => e.quickPages >= 3],
@@ -117,7 +122,7 @@ const isPutIn = (e: Read<"unkeyedForms" | "placedTexts" | "browserMobile" | "eva
  */
 const fillSigns: readonly Sign[] = [
   ["activation-without-input", isActivated],
-  ["presses-without-pressure", (e) => e.weightlessPresses >= 1],
+  ["presses-without-pressure", isWeightless],
   ["middle-between-pixels", isPlacedFinely],
   ["form-without-keys", isPutIn],
 ];
@@ -376,26 +381,24 @@ export const agentActDetections = [
     slug: "middle-between-pixels",
     state: "experimental",
     meaning:
-      "The pointer came to the very middle of its target and was between two pixels there, which no pointer of its system can be.",
+      "The pointer came to the very middle of its target, or was sent there as it came to the page, and was between two pixels, where no pointer of its system can be.",
     strength: "notable",
     cause: "centered",
-    reads: ["exactClicks", "arrivalClicks", "centeredClicks", "betweenPixels", "browserMobile", "evalLength"],
+    reads: ["exactClicks", "centeredArrivals", "betweenPixels", "browserMobile", "evalLength"],
     when: isPlacedFinely,
     source:
-      "drivers reckon the middle of an element; a page that is zoomed by pinching gives fractions, and a chance of one in thousands",
+      "drivers reckon the middle of an element. By hand a press within half a pixel of it is a chance of one in thousands, and one within 6 % of the target in a page's first moves one in hundreds; what was moved while a page is zoomed does not count",
     fires: {
       exactClicks: 1,
-      arrivalClicks: 0,
-      centeredClicks: 0,
+      centeredArrivals: 0,
       betweenPixels: true,
       browserMobile: false,
       evalLength: 33,
     },
     staysQuiet: {
       exactClicks: 0,
-      arrivalClicks: 0,
-      centeredClicks: 2,
-      betweenPixels: true,
+      centeredArrivals: 1,
+      betweenPixels: false,
       browserMobile: false,
       evalLength: 33,
     },

@@ -22,10 +22,10 @@ export function hasPixelGrid({ numbers: n, texts }: SessionFeatures): boolean {
 
 /**
  * Whether the window may fill the screen. The outer size comes with a page's first report, the inner one some time later, and now and then a page that just
- * opened has an outer one of 0: so a size that is not known may fill it. One known size that does not settles it, and no later report takes that back.
+ * opened has an outer one of 0: so a size that is not known may fill it, and one that is smaller settles it.
  */
 function mayFillScreen(n: readonly number[]): boolean {
-  const mayFill = (w: number, h: number) => !(n[w]! > 0) || (n[w] === n[F.screenW] && n[h] === n[F.screenH]);
+  const mayFill = (w: number, h: number) => !(n[w]! > 0) || (n[w]! >= n[F.screenW]! && n[h]! >= n[F.screenH]!);
   return mayFill(F.innerW, F.innerH) && mayFill(F.outerW, F.outerH);
 }
 

@@ -53,9 +53,13 @@ export function foldClick(n: number[], event: IngestEvent, nowMs: number): void 
   // A visitor who clicks again without moving aims only once.
   if (offCenter !== undefined && isElsewhere) {
     n[F.clicksMeasured]! += 1;
-    if (Math.abs(offCenter) < centerShare) n[F.clicksCentered]! += 1;
+    if (isCentered(offCenter)) n[F.clicksCentered]! += 1;
   }
   if (dwell !== undefined) foldHold(n, dwell);
+}
+
+function isCentered(offCenter: number | undefined): boolean {
+  return offCenter !== undefined && Math.abs(offCenter) < centerShare;
 }
 
 function foldHold(n: number[], dwell: number): void {
@@ -77,7 +81,10 @@ function foldApproach(n: number[], event: IngestEvent, nowMs: number): void {
   if (n[F.points]! - n[F.pointsAtPage]! + n[F.mergedAtPage]! <= movesFew && n[F.pageByBorder] === 0) {
     // Where nothing is known of the pointer it may have rested there, unless it showed up for this click.
     const isSent = n[F.pointsAtPage] === 0 ? t - n[F.rawT]! < arrivalMs : isFrom(n[F.leftX]!, n[F.leftY]!);
-    if (isSent && n[F.points]! > 0) n[F.arrivalClicks]! += 1;
+    if (isSent && n[F.points]! > 0) {
+      n[F.arrivalClicks]! += 1;
+      if ((event.payload.button ?? 0) === 0 && isCentered(event.payload.off_center)) n[F.arrivalsCentered]! += 1;
+    }
   }
   const silentMs = t - n[F.clickT]!;
   const isQuiet = n[F.clickT]! > 0 && silentMs >= quietMs && silentMs < quietMsMax;

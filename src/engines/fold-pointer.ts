@@ -189,6 +189,8 @@ function foldMeasures(n: number[], payload: EventPayload): void {
   if (payload.fractional !== undefined && isMouse(payload)) {
     n[F.fractionalN]! += 1;
     n[F.fractionalSum]! += payload.fractional;
+    // As its page was then: a later page may be on another screen, or zoomed otherwise.
+    if (n[F.dpr] === 1) n[F.unzoomedFractions]! += payload.fractional;
   }
   if (payload.coalesced !== undefined) {
     n[F.coalescedN]! += 1;

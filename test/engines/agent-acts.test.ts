@@ -163,6 +163,32 @@ t.test("a form without keys names beside what only a driver gives, and never by 
     ["a zoomed page", [event("env", { dpr: 1.25 }), exact, fine]],
     ["a page zoomed by pinching, by hand", [page(0), pinched, click(6000, 500, 400, { off_center: 0.03 })]],
     ["the same, and a click beside the middle", [page(0), fine, click(940, 500, 400, { off_center: 0.2 })]],
+    [
+      "the same, and the middle hit by hand later",
+      [
+        page(0),
+        fine,
+        click(940, 500, 400, { off_center: 0.2 }),
+        event("mouse", { t: 5000, points: wobblyPath(60, 4), ...mouse, count: 60 }),
+        click(8000, 300, 200, { off_center: 0.03 }),
+      ],
+    ],
+    [
+      "the middle on arrival, by the right button",
+      [page(0), fine, click(940, 500, 400, { off_center: 0.03, button: 2 })],
+    ],
+    [
+      "another screen before, on arrival",
+      [
+        event("env", { dpr: 1.25 }),
+        fine,
+        event("env", { dpr: 1 }),
+        page(2000),
+        whole,
+        page(3000),
+        move(3000, 500, 400),
+      ].concat(click(3040, 500, 400, { off_center: 0.03 })),
+    ],
     ["open developer tools", [event("env", { stack_probe: true })]],
     ["a chain of pages", [0, 300, 700, 1150].map((at) => page(at, { referrer_host: "shop.example" }))],
   ];

@@ -53,7 +53,8 @@ export const givenNumbers = `
   holdRun:u16 holdRunMax:u16 pastes:u16 fieldsFilled:u32 menuClicks:u16 pageMs:f64 pageShown:u8 pageActed:u8 quickPages:u8
   quickPagesMax:u8 typedPages:u16 loneActivations:u16 exactClicks:u16 hiddenActs:u16 sharedFocus:u16 unpairedKeys:u16
   activeMoves:u16 weightlessPresses:u16 pageBlurMs:f64 mergedAtPage:u32 mergedAtClick:u32 unkeyedForms:u16
-  placedTexts:u16
+  placedTexts:u16 arrivalsCentered:u16
+  unzoomedFractions:f32
 `
   .trim()
   .split(/\s+/)

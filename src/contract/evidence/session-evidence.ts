@@ -160,8 +160,8 @@ export interface SessionEvidence extends BrowserEvidence {
   /** Clicks with a known aim, and the share of them in the exact middle of their target. */
   clicksMeasured: number;
   centeredShare: number;
-  /** How many those in the middle are: within 6 % of the target's half size. */
-  centeredClicks: number;
+  /** How many clicks of `arrivalClicks` hit the middle: within 6 % of the target's half size. */
+  centeredArrivals: number;
   /** Clicks soon after a move, and the share of them at another position than the pointer's. */
   clicksTracked: number;
   astrayShare: number;
