@@ -18,6 +18,8 @@ export const collectClicks: Collector = (scene) => {
   let down: PointerEvent | null | undefined;
   // A press that assistive technology asks for is counted as none: `detail` 0, or in Firefox no `pointerdown` at all.
   scene.listen<PointerEvent>(window, "pointerdown mousedown", (event) => {
+    // What a script dispatches is no press, and has no pressure.
+    if (!event.isTrusted) return;
     if (event.type > "p") down = event;
     else if (!event.detail) down = null;
   });

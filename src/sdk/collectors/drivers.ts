@@ -8,7 +8,8 @@ import { doc } from "../bare.js";
 const driverNames = RegExp(
   "^(_WEBDRIVER|" +
     "(callPhantom|_?phantom|awesomium|CefSharp|RunPerfTest|fmget_targets|geb)$|" +
-    "_*(playwright|pw[A-Z_]|puppeteer|nightmare|phantomas|stagehand)|" + // __pwInitScripts, __playwright__binding__
+    "_*(playwright|puppeteer|nightmare|phantomas|stagehand)|" + // __playwright__binding__
+    "__pw[A-Z_]|" + // __pwInitScripts; a site's own may well be pwForm
     "domAutomation|" +
     "(_|call)Selenium|" + // _Selenium_IDE_Recorder, callSelenium
     "Cypress$|" +

@@ -28,6 +28,7 @@ export const collectPointer: Collector = (scene: Scene) => {
   let allowance = allowanceMax;
   let allowedAt = 0;
 
+  const ratio = devicePixelRatio;
   // The stretch that is being gathered: moves of one kind of pointer. Empty while `points` is.
   let points: PointRow[] = [];
   let start = 0;
@@ -36,6 +37,7 @@ export const collectPointer: Collector = (scene: Scene) => {
   let moves = 0;
   let coalesced = 0;
   let fractional = 0;
+  let zoomed = false;
   let lag = 0;
   let compared = 0;
   let mismatched = 0;
@@ -44,12 +46,14 @@ export const collectPointer: Collector = (scene: Scene) => {
 
   const drain = () => {
     if (!moves) return;
+    // Otherwise than when the page told its pixels: every place may be between two then.
+    zoomed ||= devicePixelRatio !== ratio || (window.visualViewport?.scale ?? 1) !== 1;
     const payload: ObservedFacts = {
       t: round(start, 1),
       points,
       count: moves,
       coalesced: round(coalesced / moves, 2),
-      fractional: round(fractional / moves, 3),
+      fractional: zoomed ? undefined : round(fractional / moves, 3),
       dispatch_lag: round(lag / moves, 1),
       movement_mismatch: round(mismatched / compared, 3),
       pointer_type: type,
