@@ -54,8 +54,8 @@ function challengeJob({ bed, options }: BenchContext, target: Target): LoadJob {
     url: target.url,
     traffic: { kind: "challenge", siteKey: bed.keys.siteKey, tokens: bed.tokens("sessions", 20_000) },
     tool: "raw",
-    // More at once are refused, and a refusal is no challenge.
-    connections: Math.min(options.visitors, limits.challengesMadeAtOnceMax),
+    // More at once are refused, and a refusal is no challenge: who asks without a rule's challenge has half of the places.
+    connections: Math.min(options.visitors, limits.challengesMadeAtOnceMax / 2),
     pipelining: 1,
     warmUpMs,
     durationMs: options.durationMs,
