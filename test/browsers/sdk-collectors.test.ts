@@ -29,6 +29,38 @@ t.test("pointer moves keep fractions, and say how they were delivered", async (t
   await page.close();
 });
 
+t.test("once a page is zoomed nothing is said of fractions", async (t) => {
+  const site = await openSite(t);
+  site.pages.set("/", pageWith(quick));
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  await page.mouse.move(100.5, 100.3);
+  t.equal((await site.event("mouse")).payload.fractional, 1);
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("Emulation.setPageScaleFactor", { pageScaleFactor: 2 });
+  await page.mouse.move(300.5, 200.3, { steps: 3 });
+  const { payload } = await site.event("mouse", (event) => event.payload.count === 3);
+  t.equal(payload.fractional, undefined);
+  t.ok(payload.coalesced! >= 1);
+  await page.close();
+});
+
+t.test("a press that a script dispatches is none", async (t) => {
+  const site = await openSite(t);
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  await page.evaluate(`addEventListener("pointerdown", (event) => {
+    if (event.isTrusted) event.target.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true, pressure: 0 }));
+  }, true)`);
+  const devtools = await page.context().newCDPSession(page);
+  for (const type of ["mousePressed", "mouseReleased"] as const) {
+    await devtools.send("Input.dispatchMouseEvent", { type, x: 60, y: 60, button: "left", clickCount: 1, force: 0.5 });
+  }
+  const { payload } = await site.event("click");
+  t.match(payload, { trusted: true, pressure: 0.5 });
+  await page.close();
+});
+
 t.test("moves dispatched by a script are told apart", async (t) => {
   const site = await openSite(t);
   const page = await browser.newPage();
