@@ -19,10 +19,11 @@ function spelling({ name, positionals = [] }: AnyCommand): string {
 
 function flagsOf({ flags = [] }: AnyCommand): string {
   const isOption = ({ name }: Flag): boolean => name in serveOptions;
-  // Those of `serve` fill a page of their own.
-  const options = flags.filter(isOption).length > 5 ? '<a href="/docs/configuration">Configuration</a>' : "";
-  const own = flags.filter((flag) => flag.isRetired !== true && !(options !== "" && isOption(flag)));
-  return [options, ...own.map(flagWords)].filter((words) => words !== "").join("<br>");
+  // All options of `serve` fill a page of their own; some commands take a few of them.
+  const takesAll = flags.filter(isOption).length === Object.keys(serveOptions).length;
+  const own = flags.filter((flag) => flag.isRetired !== true && !(takesAll && isOption(flag)));
+  const options = takesAll ? ['<a href="/docs/configuration">Configuration</a>'] : [];
+  return [...options, ...own.map(flagWords)].join("<br>");
 }
 
 function flagWords({ name, placeholder, help, isRequired }: Flag): string {
@@ -31,6 +32,7 @@ function flagWords({ name, placeholder, help, isRequired }: Flag): string {
 }
 
 function onCluster(command: AnyCommand): string {
-  if ("runProcess" in command) return "";
-  return isForCluster(command) ? "yes" : "no";
+  // Of commands that are no `StoreCommand`, `serve` and `tail` are about one node either way, and the others need no store.
+  if ("runProcess" in command || command.onCluster === "same") return "the same";
+  return isForCluster(command) ? "in its own way" : "refused";
 }

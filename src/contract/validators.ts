@@ -16,7 +16,7 @@ import type {
 } from "./configuration/entities.js";
 import type { Exception } from "./configuration/exceptions.js";
 import type { RulesFile } from "./configuration/rules-file.js";
-import type { IngestEvent, IngestEvents } from "./events/events.js";
+import type { IngestEvents } from "./events/events.js";
 import type { Alert, Channel, Delivery } from "./incidents/alerts.js";
 import type { Incident } from "./incidents/incidents.js";
 import type { SessionMark } from "./sessions/marks.js";
@@ -34,9 +34,6 @@ export function ingestEventsMismatch(value: unknown): Mismatch | null {
   const report = reportIngestEvents(value);
   return report.success ? null : mismatchIn(value, report, reportIngestEvents, "events");
 }
-
-/** JSON schemas of an event and of all that it holds, by the names of their types in `components.schemas`. */
-export const eventSchemas = typia.json.schemas<[IngestEvent], "3.1">();
 
 /** The body, or the first reason why it is invalid. Unknown keys are ignored. */
 type Validated<T> = { readonly value: T } | Mismatch;

@@ -1,6 +1,6 @@
 /** The kind of value of each payload key, for the one-pass reader (usual-batch.ts), by the schema of the types in `contract/events/events.ts`. */
 import type { EventPayload, EventType } from "../contract/events/events.js";
-import { eventSchemas } from "../contract/validators.js";
+import { apiSchemas } from "../contract/validators.js";
 
 /**
  * `share` is a number of 0 to 1, `names` a text or a list of texts, `fact` a scalar or a list of scalars, `points` and `strokes` lists of
@@ -30,7 +30,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
 }
 
-const schemas = eventSchemas.components.schemas as Readonly<Record<string, Schema>>;
+const schemas = apiSchemas.components.schemas as Readonly<Record<string, Schema>>;
 const payload = schemas["EventPayload"]!.properties!;
 
 /** Keys whose values are read in a way of their own. */
@@ -55,8 +55,9 @@ const kindsOfTypes: Readonly<Partial<Record<string, PayloadKind>>> = {
 /** Throws for a form that the reader does not know. */
 function kindOf(key: string, schema: Schema): PayloadKind {
   const type = schema.$ref?.split("/").at(-1) ?? schema.type ?? "";
+  const isBounded = Object.keys(schema).some((word) => /minimum|maximum|multiple/i.test(word));
   const isShare = schema.minimum === 0 && schema.maximum === 1;
-  const kind = ownKinds[key] ?? (isShare ? "share" : kindsOfTypes[type]);
+  const kind = ownKinds[key] ?? (isShare ? "share" : isBounded ? undefined : kindsOfTypes[type]);
   if (kind === undefined) throw new Error(`there is no kind for the values of ${key}`);
   return kind;
 }

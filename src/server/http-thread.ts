@@ -103,7 +103,7 @@ export async function startServer(
 }
 
 /** All of an HTTP thread that is open before it listens. */
-interface Thread {
+interface OpenedThread {
   readonly store: Store;
   readonly cluster: OpenedCluster | null;
   readonly watch: ClusterWatch | null;
@@ -122,7 +122,12 @@ interface Thread {
 }
 
 /** Opens store, services and scoring threads; the port is left to `beginServing`. */
-async function openThread(config: ServeConfig, log: Logger, parts: ServerParts, place: ThreadPlace): Promise<Thread> {
+async function openThread(
+  config: ServeConfig,
+  log: Logger,
+  parts: ServerParts,
+  place: ThreadPlace,
+): Promise<OpenedThread> {
   const certificate = certificateOf(config);
   const { outage, batchOutage } = place.shared;
   const outages = new OutageLog(log, outage);
@@ -201,7 +206,12 @@ async function openThread(config: ServeConfig, log: Logger, parts: ServerParts, 
 }
 
 /** Listens once the scoring threads are there. */
-async function beginServing(thread: Thread, config: ServeConfig, log: Logger, place: ThreadPlace): Promise<Listening> {
+async function beginServing(
+  thread: OpenedThread,
+  config: ServeConfig,
+  log: Logger,
+  place: ThreadPlace,
+): Promise<Listening> {
   const { store, cluster, watch, pool, meters, readiness, services, server, batchOutages } = thread;
   await thread.threadsUp;
   pool.on("message", (news: unknown) => {
@@ -231,7 +241,7 @@ async function beginServing(thread: Thread, config: ServeConfig, log: Logger, pl
 }
 
 /** What others have of it while it runs. */
-function runningServer(thread: Thread, listening: Listening): RunningServer {
+function runningServer(thread: OpenedThread, listening: Listening): RunningServer {
   const { store, cluster, watch, meters, readiness, services } = thread;
   return {
     port: listening.port,

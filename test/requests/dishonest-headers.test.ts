@@ -7,6 +7,7 @@ import { shippedDeclaredBots } from "../../src/bots/declared/catalogue.js";
 import { createDeclaredBots } from "../../src/bots/declared/declared-bots.js";
 import type { JudgedRequest, RequestScore } from "../../src/contract/verdicts/judged-request.js";
 import { scoreRequest } from "../../src/engines/score-request.js";
+import { listening } from "../support/listening.js";
 import {
   chromeAgent,
   contradictions,
@@ -159,8 +160,6 @@ for agent in (None, ${JSON.stringify(chromeAgent)}):
     headers = {"User-Agent": agent} if agent else {}
     u.urlopen(u.Request("${url}", headers=headers)).read()
 `;
-
-import { listening } from "../support/listening.js";
 
 const node = (url: string): string => `
 (async () => {

@@ -63,12 +63,20 @@ function fits(literalOf: FieldType, type: FieldType): boolean {
 t.test("the fields are those that the naive interpreter has, each with a meaning and values of its type", async (t) => {
   const [someFacts] = fc.sample(facts, 1);
   t.same(fields.map(({ name }) => name).sort(), Object.keys(valuesOf(someFacts!)).sort());
+  const unfilled = new Set(fields);
   const areOfType = (given: RuleFacts) =>
-    fields.every(({ get, type }) => {
-      const value = get(new RuleInput(given));
-      return value === undefined || isOfType[type](value);
+    fields.every((field) => {
+      const value = field.get(new RuleInput(given));
+      if (value === undefined) return true;
+      unfilled.delete(field);
+      return isOfType[field.type](value);
     });
   holds(t, fc.property(facts, areOfType));
+  t.same(
+    [...unfilled].map(({ name }) => name),
+    [],
+    "each had a value once",
+  );
   for (const field of fields) {
     t.match(field.name, /^[a-z][a-z0-9_]*$/);
     t.ok(field.meaning.length > 10, `${field.name} says what it means`);

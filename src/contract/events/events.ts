@@ -55,7 +55,7 @@ export interface EventPayload {
   visible_ms?: number;
   /** How long there was input, ms; accepted, but the SDK sends none. */
   active_ms?: number;
-  /** How long there was none, ms; accepted, but the SDK sends none. */
+  /** How long there was no input, ms; accepted, but the SDK sends none. */
   idle_ms?: number;
   /** `PerformanceNavigationTiming.type`, or `spa` for a navigation without a load. */
   nav_type?: Text;
@@ -63,11 +63,11 @@ export interface EventPayload {
   // pointer; x and y in CSS pixels of the viewport
   /** CSS pixels from the left of the viewport. */
   x?: number;
-  /** CSS pixels from its top. */
+  /** CSS pixels from the top of the viewport. */
   y?: number;
-  /** Difference to the position before. */
+  /** CSS pixels to the right of the position before. */
   dx?: number;
-  /** Difference to the position before. */
+  /** CSS pixels below the position before. */
   dy?: number;
   /** Time of the event, or of the first row of `points`: ms since the page was opened (`performance.now()`). */
   t?: number;
@@ -250,9 +250,9 @@ export interface EventPayload {
   dcl?: number;
   /** Time to the load event, ms. */
   load?: number;
-  /** Mean and standard deviation of the time between animation frames. */
+  /** Mean time between animation frames, ms. */
   raf_mean?: number;
-  /** Its standard deviation, ms. */
+  /** Standard deviation of the time between animation frames, ms. */
   raf_sd?: number;
 }
 
