@@ -22,7 +22,7 @@ export interface Described {
   readonly baseline: number;
 }
 
-/** Share of an incident's requests of programs that a value of its description has at least. */
+/** Share of an incident's automated requests that a value of its description has at least. */
 const describingShare = 0.8;
 
 /** Dimensions that say less than another one that describes the incident too. */

@@ -1,6 +1,6 @@
 /**
  * Finds and follows the incidents of one project, minute by minute. Pure: time, counts and the history of hours are arguments. An incident begins where
- * a value has many requests of the last five minutes, several times more than usual, at least half of them likely of programs.
+ * a value has many requests of the last five minutes, several times more than usual, at least half of them likely automated.
  */
 import type { IncidentCounts, IncidentRuleWould, IncidentWhat } from "../contract/incidents/incidents.js";
 import { limits } from "../limits.js";

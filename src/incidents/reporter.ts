@@ -1,7 +1,7 @@
 /**
  * Collects what one HTTP thread tells the detector. Runs on the path of the answer: up to `limits.incidentFactsOfSecond` requests a second are told one
- * by one; above that, each told one stands for as many as were left out. Which one is told is drawn by chance: of two tools that take turns, every second
- * request would be one tool alone.
+ * by one; above that, one of each block of so many is told and stands for them all. Which one of them is drawn by chance: of two tools that take turns,
+ * every second request would be one tool alone.
  */
 import {
   type JudgedFacts,
@@ -20,10 +20,10 @@ export class RequestReporter implements TrafficObserver {
   /** Requests of this second: all, and those that were told. */
   #seen = 0;
   #told = 0;
-  /** One of how many is told, how many come until the next one, and how many came since the last one. */
+  /** How many requests a block has, how many of them came, and after how many the one that is told comes. */
   #every = 1;
-  #gap = 1;
-  #leftOut = 0;
+  #came = 0;
+  #drawn = 0;
   readonly #random: () => number;
 
   /** `random`: from 0 to 1. */
@@ -31,31 +31,48 @@ export class RequestReporter implements TrafficObserver {
     this.#random = random;
   }
 
+  /**
+   * Each request is told with a chance of one in the size of its block, and counts for as many. So whatever the sizes become, and whoever comes before
+   * or after it, it counts for one on average; a block that a new second cuts short is not made up for by the requests of that second.
+   */
   onJudged(facts: JudgedFacts): void {
     const ageMs = facts.atMs - this.#sinceMs;
     if (ageMs >= 1000 || ageMs < 0) {
-      this.#every = Math.max(1, Math.ceil(this.#seen / limits.incidentFactsOfSecond));
+      const secondBefore = ageMs < 2000 ? this.#seen : 0;
+      const every = Math.max(1, Math.ceil(secondBefore / limits.incidentFactsOfSecond));
+      if (every !== this.#every) this.#came = 0;
+      this.#every = every;
       this.#sinceMs = facts.atMs;
-      this.#gap = Math.min(this.#gap, this.#every);
       this.#seen = 0;
       this.#told = 0;
     }
     this.#seen += facts.weight;
-    this.#leftOut += facts.weight;
-    if (this.#leftOut < this.#gap) return;
+    const weight = this.#weightOf(facts.weight);
+    if (weight === 0) return;
+    this.#told++;
+    if (this.#requests.length < limits.incidentEarlyMax) this.#requests.push(countedRequest(facts, weight));
+  }
+
+  /** As how many it is told, 0: it is not. One that stands for several is several of a block, or of more than one. */
+  #weightOf(requests: number): number {
+    let weight = 0;
+    for (let left = requests; left > 0; ) {
+      if (this.#came === 0) this.#beginBlock();
+      const end = Math.min(this.#came + left, this.#every);
+      if (this.#drawn >= this.#came && this.#drawn < end) weight += this.#every;
+      left -= end - this.#came;
+      this.#came = end === this.#every ? 0 : end;
+    }
+    return weight;
+  }
+
+  /** Only here blocks become larger within a second: after one was drawn, the rest of its block would count twice. */
+  #beginBlock(): void {
     if (this.#told >= limits.incidentFactsOfSecond) {
       this.#every *= 2;
       this.#told = limits.incidentFactsOfSecond / 2;
     }
-    this.#told++;
-    if (this.#requests.length < limits.incidentEarlyMax) this.#requests.push(countedRequest(facts, this.#leftOut));
-    this.#leftOut = 0;
-    this.#gap = this.#nextGap();
-  }
-
-  /** From 1 to twice `#every` less one, which it is on average. */
-  #nextGap(): number {
-    return this.#every === 1 ? 1 : 1 + Math.floor(this.#random() * (2 * this.#every - 1));
+    this.#drawn = this.#every === 1 ? 0 : Math.floor(this.#random() * this.#every);
   }
 
   /** Returns what was collected since the last call. */

@@ -6,11 +6,11 @@ import { RequestReporter } from "../../src/incidents/reporter.js";
 
 const values = Object.fromEntries(singleDimensions.map((name) => [name, ""])) as unknown as JudgedFacts["values"];
 
-function factsOf(declared_bot: string, atMs: number): JudgedFacts {
+function factsOf(declared_bot: string, atMs: number, { projectId = 1, weight = 1 } = {}): JudgedFacts {
   return {
-    projectId: 1,
+    projectId,
     atMs,
-    weight: 1,
+    weight,
     subject: "request",
     sessionToken: null,
     band: "definite",
@@ -53,3 +53,26 @@ t.test("of tools that take turns each is told of by its share, and all requests 
   }
   t.ok(all > 0.99 * seconds * perSecond && all <= seconds * perSecond, `${all}`);
 });
+
+t.test(
+  "requests of a project that come after another's burst count for themselves alone, and so does the burst",
+  async (t) => {
+    const rounds = 500;
+    const burst = 1603;
+    for (const weight of [1, 4]) {
+      const reporter = new RequestReporter(seededRandom(12));
+      const told = [0, 0, 0];
+      for (let round = 0; round < rounds; round++) {
+        const atMs = round * 10_000;
+        for (let each = 0; each < burst; each++)
+          reporter.onJudged(factsOf("curl", atMs + Math.floor(each / 2), { weight }));
+        for (const second of [1, 2]) reporter.onJudged(factsOf("", atMs + 1000 * second, { projectId: 2 }));
+        for (const { projectId, weight } of reporter.take()) told[projectId]! += weight;
+      }
+      const ofBurst = told[1]! / rounds / burst / weight;
+      t.ok(ofBurst > 0.99 && ofBurst < 1.01, `the burst: ${ofBurst}`);
+      const after = told[2]! / rounds / 2;
+      t.ok(after > 0.7 && after < 1.3, `a request after it: ${after}`);
+    }
+  },
+);

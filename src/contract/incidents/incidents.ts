@@ -1,4 +1,4 @@
-/** Incidents: sudden traffic of programs, described by the values that it shares. */
+/** Incidents: sudden automated traffic, described by the values that it shares. */
 import type { tags } from "typia";
 import type { LogMeta } from "../values/answer-values.js";
 
