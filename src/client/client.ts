@@ -4,7 +4,7 @@
  * visitor is allowed, and the verdict says why in `failed`.
  */
 
-import { wellFormedToken } from "../contract/sessions/session-token.js";
+import { wellFormedToken } from "../contract/sessions/session-cookie.js";
 import { checkKinds, checkOptionNames, hint, type OptionKind } from "../contract/values/option-names.js";
 import type { RequestContext } from "../contract/verdicts/verdict.js";
 import { subscriberNetwork } from "../net/network.js";

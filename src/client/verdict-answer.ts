@@ -3,7 +3,7 @@
  * enters the client; makes no requests.
  */
 import type { KnownAgent } from "../contract/bots/agents.js";
-import { wellFormedToken } from "../contract/sessions/session-token.js";
+import { wellFormedToken } from "../contract/sessions/session-cookie.js";
 import type { Action, Verdict } from "../contract/verdicts/verdict.js";
 
 /** Why there is no verdict. `circuit_open`: verdictd failed so often recently that it was not asked. */

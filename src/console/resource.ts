@@ -54,7 +54,7 @@ export function useTask(): {
   readonly fault: string | null;
   run(task: () => Promise<void>): Promise<void>;
   /**
-   * For what a dialog does, which shows its own faults: when `work` has succeeded, an earlier fault of the page goes, unless it came behind the
+   * For what a dialog does, which shows its own faults: when `work` has succeeded, an earlier fault of the page goes, unless it came behind this
    * dialog, where nobody reads it.
    */
   confirmed(work: Promise<unknown>): Promise<void>;
@@ -62,17 +62,18 @@ export function useTask(): {
   const [isRunning, setRunning] = useState(false);
   const [fault, setFault] = useState<string | null>(null);
   const busy = useRef(false);
-  const isUnseen = useRef(false);
+  /** The dialog behind which the fault came; it leaves the page when it closes, and then the fault is seen. */
+  const behind = useRef<Element | null>(null);
   const run = useCallback(async (task: () => Promise<void>) => {
     if (busy.current) return;
     busy.current = true;
     setRunning(true);
     setFault(null);
-    isUnseen.current = false;
+    behind.current = null;
     try {
       await task();
     } catch (error) {
-      isUnseen.current = document.querySelector("dialog[open]") !== null;
+      behind.current = document.querySelector("dialog[open]");
       setFault(messageOf(error));
     } finally {
       busy.current = false;
@@ -81,8 +82,8 @@ export function useTask(): {
   }, []);
   const confirmed = useCallback(async (work: Promise<unknown>) => {
     await work;
-    if (!isUnseen.current) setFault(null);
-    isUnseen.current = false;
+    if (behind.current?.isConnected !== true) setFault(null);
+    behind.current = null;
   }, []);
   return { isRunning, fault, run, confirmed };
 }

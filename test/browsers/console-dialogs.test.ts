@@ -79,10 +79,12 @@ t.test("an action that failed on the page is forgotten once a dialog's action ha
   t.same(desk.broken, []);
 });
 
-t.test(
-  "an action of the page that fails behind a dialog is told of after the dialog's action has succeeded",
-  async (t) => {
-    const { desk, page, open, closed, yes, exists } = await tokensPage(t);
+for (const isCancelledFirst of [false, true]) {
+  const claim = isCancelledFirst
+    ? "one that was told of when the dialog was cancelled is forgotten once the next dialog's action has succeeded"
+    : "an action of the page that fails behind a dialog is told of after the dialog's action has succeeded";
+  t.test(claim, async (t) => {
+    const { desk, page, dialog, open, closed, yes, exists } = await tokensPage(t);
     const held = new Promise<Route>((resolve) => {
       void page.route("**/v1/tokens", (route) =>
         route.request().method() === "POST" ? resolve(route) : void route.fallback(),
@@ -94,13 +96,19 @@ t.test(
     await route.abort();
     const fault = page.locator("main .fault");
     await fault.waitFor();
+    if (isCancelledFirst) {
+      await dialog.getByRole("button", { name: "Cancel" }).click();
+      await closed();
+      t.equal(await fault.count(), 1);
+      await open();
+    }
     await yes.click();
     await closed();
     t.notOk(await exists());
-    t.equal(await fault.count(), 1);
+    t.equal(await fault.count(), isCancelledFirst ? 0 : 1);
     t.same(desk.broken, []);
-  },
-);
+  });
+}
 
 t.test("Escape and a press outside close it, and the focus goes back to the button", async (t) => {
   const { page, name, dialog, open, closed, focused, exists } = await tokensPage(t);

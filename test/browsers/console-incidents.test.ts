@@ -186,7 +186,7 @@ t.test("an alert with a channel is written, tried, sent as a test, switched off 
   t.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "An incident begins");
   await page.getByLabel("Name", { exact: true }).fill("Many bots");
   await desk.says(/In the last 7 days it would have fired once\./);
-  await page.getByLabel("Requests that match an expression reach a number").check();
+  await page.getByLabel("The number of matching requests reaches a limit").check();
   await page.getByRole("textbox", { name: "Expression" }).fill("score <<");
   await desk.says(/^Line 1, column/);
   await page.getByRole("textbox", { name: "Expression" }).fill("score < 30");

@@ -1,6 +1,6 @@
 /** `verdictd session show` and `session delete`: what is stored about one visitor, for those who are asked for it or to forget it. */
 
-import { wellFormedToken } from "../../contract/sessions/session-token.js";
+import { wellFormedToken } from "../../contract/sessions/session-cookie.js";
 import { eraseSession } from "../../control-plane/erasure/erase-session.js";
 import { blockRow } from "../../control-plane/logs/block-row.js";
 import { readStoredSession, type StoredSession } from "../../control-plane/sessions/stored-session.js";

@@ -203,7 +203,7 @@ function NewAlert(
           </label>
           <label class="check">
             <input type="radio" name="when" checked={kind === "count"} onChange={() => setKind("count")} />
-            Requests that match an expression reach a number
+            The number of matching requests reaches a limit
           </label>
         </fieldset>
         {kind === "count" && (

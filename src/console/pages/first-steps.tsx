@@ -1,6 +1,7 @@
 /** The first five minutes of a project: what is done and what comes next, read anew while one works, with snippets that hold the keys. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { sessionCookieName } from "../../contract/sessions/session-cookie.js";
 import type { StatsRow } from "../../contract/traffic/stats-answers.js";
 import { useAccess } from "../access.js";
 import type { Api } from "../api.js";
@@ -100,7 +101,8 @@ export function FirstSteps(
         </Step>
         <Step name="Token reached your backend" isDone={hasToken}>
           <p>
-            The script keeps the token in the cookie <code>service_session</code>. Your backend asks for its verdict:
+            The script keeps the token in the cookie <code>{sessionCookieName}</code>. Your backend asks for its
+            verdict:
           </p>
           <CopyField
             label="From your backend"

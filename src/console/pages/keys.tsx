@@ -162,7 +162,7 @@ function Rotation(properties: {
         </div>
       )}
       {running.length > 0 && hours > 0 && (
-        <p class="dim">Older keys that still work ({running.length}) end when they were going to.</p>
+        <p class="dim">Older keys that still work ({running.length}) keep their end time.</p>
       )}
     </Confirmation>
   );

@@ -2,12 +2,13 @@
  * Reads the session token from a visitor's request, and names the cookie and header that carry it. Runs in the customer's backend, on edge runtimes
  * and in the daemon; pure, without anything from Node.
  */
-import { wellFormedToken } from "./session-token.js";
 
 /** The cookie in which the SDK keeps the token, by default. */
 export const sessionCookieName = "service_session";
 /** The header for pages without cookies; lower case. */
 export const sessionHeaderName = "x-service-session";
+/** A token that may be asked for; only `decodeSessionToken` (session-token.ts) says whether it can be one of ours. */
+export const wellFormedToken: RegExp = /^sess_[A-Za-z0-9_-]{1,128}$/;
 
 /**
  * Returns the session token of a request, or null. The header wins, because a page sends it on purpose. Malformed values count as absent; of several

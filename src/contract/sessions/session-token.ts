@@ -2,8 +2,6 @@
 
 /** The start of every session token. */
 const tokenPrefix = "sess_";
-/** A token that may be asked for; only `decodeSessionToken` says whether it can be one of ours. */
-export const wellFormedToken = /^sess_[A-Za-z0-9_-]{1,128}$/;
 
 const base64url = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 /** Bytes of a session token: second of creation u32 and its 256th part u8, then 128 random bits. 28 characters of base64url, without padding. */

@@ -1,6 +1,6 @@
 /** `POST /v1/sessions/{session_token}/logged-in`: the assertion that the session's visitor authenticated at the customer's. */
 import type { LoggedInAnswer } from "../../../contract/sessions/session-answers.js";
-import { wellFormedToken } from "../../../contract/sessions/session-token.js";
+import { wellFormedToken } from "../../../contract/sessions/session-cookie.js";
 import type { Sessions } from "../../../control-plane/sessions/sessions.js";
 import { refuse } from "../../../errors.js";
 import { json, refusal } from "../../reply.js";

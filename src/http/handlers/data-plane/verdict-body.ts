@@ -8,7 +8,7 @@ import {
   parseLenientJsonObject,
   parseLenientJsonText,
 } from "../../../contract/api/json-body.js";
-import { wellFormedToken } from "../../../contract/sessions/session-token.js";
+import { wellFormedToken } from "../../../contract/sessions/session-cookie.js";
 import { httpVersionOf, type JudgedRequest, type VerdictQuestion } from "../../../contract/verdicts/judged-request.js";
 import { isNavigation } from "../../../contract/verdicts/navigation.js";
 import type { RequestContext } from "../../../contract/verdicts/verdict.js";
