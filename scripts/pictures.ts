@@ -143,8 +143,13 @@ t.test("pictures of a day at a shop", async (t) => {
 
   const server = await startServer(t, ["--verdict-ttl", "0"], dataDir);
   const asked = askerAs(server, token);
-  await hour(server, shop!, new Date().getHours(), 0);
+  // Before the hour: under load a share of the sessions alone is followed.
   const walked = await strolling(server, shop!);
+  await askUntil(
+    () => asked("GET", `${at}/sessions/${walked}/trail`),
+    ({ json }) => json.noted > 0,
+  );
+  await hour(server, shop!, new Date().getHours(), 0);
   await asked("PUT", `${at}/challenge`, { enabled: true });
   await asked("POST", `${at}/rules`, {
     name: "No bots at the till",
