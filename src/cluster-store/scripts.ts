@@ -151,14 +151,14 @@ return rows`,
 
 /**
  * Removes sessions from an index, with their rows, if the record is gone or was last seen too long ago. Keys: index, then for each session its record
- * and further rows, the same number for each. Arguments: the cutoff in ms since the epoch, rows of a session, then the tokens. Returns how many were
- * removed.
+ * and further rows, the same number for each. Arguments: the cutoff in ms since the epoch, rows of a session, then the tokens. Returns the tokens of
+ * those that were removed.
  */
 export const sweepIndex = defineScript({
   name: "sweep-index",
-  version: 1,
+  version: 2,
   source: `
-local swept = 0
+local swept = {}
 local rows = tonumber(ARGV[2])
 for session = 0, #ARGV - 3 do
   local record = 2 + session * rows
@@ -166,7 +166,7 @@ for session = 0, #ARGV - 3 do
   if #seen < 8 or struct.unpack('<d', seen) < tonumber(ARGV[1]) then
     for row = record, record + rows - 1 do redis.call('DEL', KEYS[row]) end
     redis.call('ZREM', KEYS[1], ARGV[3 + session])
-    swept = swept + 1
+    swept[#swept + 1] = ARGV[3 + session]
   end
 end
 return swept`,

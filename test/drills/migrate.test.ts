@@ -218,7 +218,7 @@ t.test("killed and interrupted on the way, it goes on", async (t) => {
   const interrupted = await halfway();
   interrupted.child.kill("SIGINT");
   t.equal(await interrupted.ended, 1);
-  t.match(interrupted.said(), /interrupted: nothing is lost, run it again to go on$/m);
+  t.match(interrupted.said(), /interrupted: nothing is lost, run it again to continue$/m);
   t.match(await migrate(folder, "--final"), { sessions, finished: true });
 });
 

@@ -23,6 +23,7 @@ import {
   type Operation,
   operations,
   type PlannedBatch,
+  sweptTimelines,
   tenantCount,
   timelinesMax,
 } from "./operations.js";
@@ -63,6 +64,9 @@ export async function holdToModel(
   const rows = await ledger.rows();
   const unwritten = tableNames.filter((name) => tables[name].onCluster === "rows" && !(rows[tables[name].name]! > 0));
   t.same(unwritten, Object.keys(elsewhere), "the operations of the suite write every table");
+  const swept = new Run(ledger, await tenantsOf(ledger.store, owner));
+  for (const step of sweptTimelines) await swept.step(step);
+  await swept.check();
   const property = fc.asyncProperty(operations, async (steps) => {
     const run = new Run(ledger, await tenantsOf(ledger.store, owner));
     for (const step of steps) await run.step(step);
