@@ -126,7 +126,7 @@ export const everyOperation: readonly Operation[] = [
 export const sweptTimelines: readonly Operation[] = [
   { do: "commit", batches: [{ ...contact, minutesAgo: 90 }], beside: [] },
   { do: "commit", batches: [{ ...contact, session: 0, ids: 1 }], beside: [] },
-  ...[2, 3, 0].map((key): Operation => ({ do: "commit", batches: [{ ...contact, key, minutesAgo: 90 }], beside: [] })),
+  ...[2, 3, 0].map((key): Operation => ({ do: "commit", batches: [{ ...contact, key, minutesAgo: 80 }], beside: [] })),
   { do: "timeline", sessions: [0, 1, 2, 3] },
   { do: "sweep", minutes: 60 },
   ...[2, 3].map((key): Operation => ({ do: "commit", batches: [{ ...contact, key }], beside: [] })),
