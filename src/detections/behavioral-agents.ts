@@ -283,7 +283,7 @@ export const agentActDetections = [
     cause: "pressure",
     isDriverTrace: true,
     reads: ["weightlessPresses", "browserMobile", "browserEmbedded", "evalLength"],
-    when: (e) => e.weightlessPresses >= 2 && !e.browserEmbedded && isDesktopChromium(e),
+    when: (e) => isWeightless(e) && e.weightlessPresses >= 2,
     source:
       "Pointer Events: 0.5 while a button is down. Chromium's debugging protocol sends 0 unless told otherwise, as Puppeteer and what is built on it do; Safari and screen readers of telephones also send 0",
     fires: { weightlessPresses: 2, browserMobile: false, browserEmbedded: false, evalLength: 33 },

@@ -145,7 +145,7 @@ export function startAgent(settings: Settings, tokens: TokenStore): Agent {
       lookAll();
       report();
     };
-    if (navigator.webdriver) tellOfDriver();
+    tellOfDriver();
     if (doc.readyState === "complete") page.later(loaded, 0);
     else page.listen(window, "load", () => page.later(loaded, 0));
     page.later(reportOnce, loadingMostMs);

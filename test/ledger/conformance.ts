@@ -58,20 +58,20 @@ export async function holdToModel(
   t.comment(`LEDGER_SEED=${seed}`);
   let ledger = await open();
   let checks = 0;
-  const first = new Run(ledger, await tenantsOf(ledger.store, owner));
-  for (const step of everyOperation) await first.step(step);
-  await first.check();
+  const runOf = async (steps: readonly Operation[]): Promise<number> => {
+    const run = new Run(ledger, await tenantsOf(ledger.store, owner));
+    for (const step of steps) await run.step(step);
+    const checked = await run.check();
+    ledger = run.ledger;
+    return checked;
+  };
+  await runOf(everyOperation);
   const rows = await ledger.rows();
   const unwritten = tableNames.filter((name) => tables[name].onCluster === "rows" && !(rows[tables[name].name]! > 0));
   t.same(unwritten, Object.keys(elsewhere), "the operations of the suite write every table");
-  const swept = new Run(ledger, await tenantsOf(ledger.store, owner));
-  for (const step of sweptTimelines) await swept.step(step);
-  await swept.check();
+  await runOf(sweptTimelines);
   const property = fc.asyncProperty(operations, async (steps) => {
-    const run = new Run(ledger, await tenantsOf(ledger.store, owner));
-    for (const step of steps) await run.step(step);
-    checks += await run.check();
-    ledger = run.ledger;
+    checks += await runOf(steps);
   });
   const { failed, errorInstance, counterexample } = await fc.check(property, {
     seed,

@@ -29,6 +29,7 @@ import {
   timelineIndexRow,
   timelineRow,
 } from "../keys.js";
+import { unindexTimelines } from "../sessions/session-commands.js";
 import { ClusterRecordedBlocks } from "./cluster-recorded-blocks.js";
 import { ClusterRecordedJudged } from "./cluster-recorded-judged.js";
 import { changesBefore, indexTimelines, putMark, removeMarks, saveTimeline } from "./recorded-row-scripts.js";
@@ -260,7 +261,7 @@ class ClusterRecordedTimelines implements RecordedTimelines {
       tokens.map((token) => sessionKey(projectId, token)),
     );
     const gone = tokens.filter((_, position) => areGone[position]);
-    if (gone.length > 0) await askAll(client, [onKey("ZREM", index, ...gone)]);
+    if (gone.length > 0) await askAll(client, [unindexTimelines(projectId, gone)]);
   }
 }
 

@@ -17,22 +17,13 @@ import { BulkClient } from "../bulk-client.js";
 import { onKey } from "../cluster-asking.js";
 import { unavailable } from "../fault-line.js";
 import { versionBytes } from "../ingest/cluster-unit-of-work.js";
-import {
-  idempotencyRow,
-  indexRow,
-  marksRow,
-  sessionRow,
-  shardCount,
-  shardOfSession,
-  shardSlots,
-  timelineIndexRow,
-} from "../keys.js";
+import { idempotencyRow, indexRow, marksRow, sessionRow, shardCount, shardOfSession, shardSlots } from "../keys.js";
 import { ClusterRecordedBlocks, eraseBlocks } from "../recorded/cluster-recorded-blocks.js";
 import { scanKeys } from "../scan.js";
 import { countIndexed, rememberErasure } from "../scripts.js";
 import { isSweeper, makeRoom, sweepSessions } from "./cluster-sweep.js";
 import { countBeside, shownIn } from "./rows-beside.js";
-import { eraseCommand, readCommand } from "./session-commands.js";
+import { eraseCommand, readCommand, unindexTimelines } from "./session-commands.js";
 
 /** How long a sweep waits for an answer, or for replicas, before it fails: nobody waits for a sweep. */
 const sweepPatienceMs = 10_000;
@@ -128,9 +119,9 @@ export class ClusterSessions implements RemoteSessions {
     let [blocks, marks] = [0, 0];
     for (const [projectId, own] of byProject) {
       const texts = own.map(({ token }) => encodeSessionToken(token));
-      const index = timelineIndexRow(projectId);
       marks += sum(await this.#bulk.write(texts.map((text) => onKey("HDEL", marksRow(projectId), text))));
-      await this.#bulk.write(own.map(({ token }) => onKey("ZREM", index, token)));
+      const tokens = own.map(({ token }) => token);
+      await this.#bulk.write([unindexTimelines(projectId, tokens)]);
       const ids = await this.#blocks.idsOf(projectId, texts);
       await this.#bulk.write(eraseBlocks(projectId, ids, texts));
       blocks += ids.length;

@@ -10,21 +10,11 @@ import { limits } from "../../limits.js";
 import { sessionKey, tokenAt } from "../../store/keys.js";
 import type { Retention } from "../../store/retention.js";
 import type { BulkClient } from "../bulk-client.js";
-import { onKey } from "../cluster-asking.js";
 import { takeLease } from "../cluster-leases.js";
-import {
-  configKeys,
-  configSlot,
-  furtherRows,
-  indexRow,
-  sessionRow,
-  shardOfSession,
-  shardSlots,
-  timelineIndexRow,
-} from "../keys.js";
+import { configKeys, configSlot, furtherRows, indexRow, sessionRow, shardOfSession, shardSlots } from "../keys.js";
 import { sweepIndex } from "../scripts.js";
 import { indexedSessions, oldestSessions } from "./indexed-sessions.js";
-import { eraseCommand } from "./session-commands.js";
+import { eraseCommand, unindexTimelines } from "./session-commands.js";
 
 /** Whether this node sweeps now; any node may do the next sweep. */
 export async function isSweeper(bulk: BulkClient): Promise<boolean> {
@@ -56,8 +46,7 @@ export async function sweepSessions(
     }
     const commands = [...byShard].map(([shard, keys]) => sweepCommand(shard, projectId, keys, cutoffMs));
     const gone = (await bulk.write(commands)).flatMap((reply) => (Array.isArray(reply) ? (reply as Buffer[]) : []));
-    // Otherwise they take up places of sessions whose timelines are kept.
-    if (gone.length > 0) await bulk.write([onKey("ZREM", timelineIndexRow(projectId), ...gone)]);
+    if (gone.length > 0) await bulk.write([unindexTimelines(projectId, gone)]);
     swept += gone.length;
   }
   return swept;
@@ -84,7 +73,8 @@ export async function makeRoom(
     const keys = await oldestSessions(bulk, projectId, Math.min(tooMany - erased, limits.sweepRowsMax));
     if (keys.length === 0) break;
     await bulk.write(keys.map(eraseCommand));
-    await bulk.write([onKey("ZREM", timelineIndexRow(projectId), ...keys.map((key) => key.subarray(tokenAt)))]);
+    const tokens = keys.map((key) => key.subarray(tokenAt));
+    await bulk.write([unindexTimelines(projectId, tokens)]);
     erased += keys.length;
   }
   return erased;

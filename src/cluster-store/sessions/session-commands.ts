@@ -2,7 +2,8 @@
 import { scriptCommand } from "../../cluster/cluster-client.js";
 import type { KeyedCommand } from "../../cluster/operation.js";
 import { tokenAt } from "../../store/keys.js";
-import { furtherRows, indexRow, sessionRow, shardOfSession, shardSlots } from "../keys.js";
+import { onKey } from "../cluster-asking.js";
+import { furtherRows, indexRow, sessionRow, shardOfSession, shardSlots, timelineIndexRow } from "../keys.js";
 import { eraseSessionRows, readSession } from "../scripts.js";
 
 /** Reads all rows of a session at once, in the form that `readSession` returns. */
@@ -17,4 +18,9 @@ export function eraseCommand(key: Buffer): KeyedCommand {
   const shard = shardOfSession(key);
   const rows = [sessionRow(key), ...furtherRows(key), indexRow(shard, key.readUInt32BE(0))];
   return scriptCommand(eraseSessionRows, rows, [key.subarray(tokenAt)], shardSlots[shard]!);
+}
+
+/** Takes sessions of a project out of the index of those with a timeline: otherwise they take up places of sessions whose timelines are kept. */
+export function unindexTimelines(projectId: number, tokens: readonly Buffer[]): KeyedCommand {
+  return onKey("ZREM", timelineIndexRow(projectId), ...tokens);
 }
