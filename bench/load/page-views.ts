@@ -59,24 +59,25 @@ class ReadTemplates {
     const { bytes, tokenAt, addressAt, numberAt, beforeAt } = ofAgent[(session + page) % pages.length]!;
     bytes.copy(into);
     if (tokenAt !== -1) write(into, tokenAt);
-    writeDigits(into, addressAt + "198.51.".length, 100 + (session % 100));
-    writeDigits(into, addressAt + "198.51.100.".length, 100 + (Math.floor(session / 100) % 100));
+    writeAddress(into, addressAt, session);
     if (numberAt !== -1) writeDigits(into, numberAt, 1000 + ((session * 7 + page * 131) % 9000));
     if (beforeAt !== -1) writeDigits(into, beforeAt, 1000 + ((session * 11 + page * 173) % 9000));
     return into.subarray(0, bytes.length);
   }
 }
 
-/** Visitors without a session, before the first comes again. */
-const strangers = 10_000;
+/** Addresses that can be told apart: three numbers of an address from 100 to 199, and one from 140 to 149. */
+const addresses = 10_000_000;
+/** Strangers that no server under test asks more of in a millisecond: as many addresses are left behind between two runs. */
+const strangersAMs = 100;
 
-/** Sessions in turn, from a file; or strangers. */
+/** Sessions in turn, from a file, each from its address; or strangers, none of whom was there in the last 100 seconds. */
 export function readTraffic(spec: Reads, host: string): Traffic {
   const tokens = spec.tokens === null ? null : new Tokens(spec.tokens);
-  const count = tokens?.count ?? strangers;
+  const count = tokens?.count ?? addresses;
   const reads = new ReadTemplates(spec.request, host);
   let round = 0;
-  let session = -1;
+  let session = tokens === null ? (Date.now() * strangersAMs) % addresses : -1;
   const connection = () => {
     const own = Buffer.alloc(reads.bytesMax);
     const next = (): Buffer => {
@@ -131,6 +132,14 @@ function templateOf(request: ClientRequest, host: string, agent: string, page: s
 
 function agentOf(headers: readonly (readonly [string, string])[]): string {
   return headers.find(([name]) => name.toLowerCase() === "user-agent")?.[1] ?? "";
+}
+
+/** An IPv4 address of the nth visitor, in as many characters as the placeholder has. */
+function writeAddress(into: Buffer, at: number, visitor: number): void {
+  writeDigits(into, at, 140 + (Math.floor(visitor / 1_000_000) % 10));
+  writeDigits(into, at + "140.".length, 100 + (Math.floor(visitor / 10_000) % 100));
+  writeDigits(into, at + "140.100.".length, 100 + (Math.floor(visitor / 100) % 100));
+  writeDigits(into, at + "140.100.100.".length, 100 + (visitor % 100));
 }
 
 /** Three or four digits, without making a text. */

@@ -37,7 +37,7 @@ export const fixedRateScenarios: readonly Scenario[] = [
       const measured = [verdict, ingest];
       const figures = [
         atMost("verdict p99 at half of ingest's capacity", p99(verdict), "ms", 5),
-        atMost("ingest p99 at half of its capacity", p99(ingest), "ms", 25),
+        atMost("ingest p99 at half of its capacity", p99(ingest), "ms", 20),
         atMost("first event to score p99 at half of ingest's capacity", toScoreMs, "ms", 100),
         plain("batches a second at half of ingest's capacity", rate, "/s"),
       ];

@@ -47,7 +47,7 @@ export interface ScenarioResult {
   readonly name: string;
   readonly title: string;
   readonly measured: readonly Measured[];
-  readonly goals: { readonly rateRatio?: number; readonly cpuRatio?: number; readonly peerRatio?: number };
+  readonly goals: { readonly rateRatio?: number; readonly cpuRatio?: number };
   readonly figures: readonly Figure[];
   readonly fill: readonly FillPoint[];
 }

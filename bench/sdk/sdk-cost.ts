@@ -108,7 +108,7 @@ async function measure(
       value: median(tasks.map(({ aMinuteMs }) => aMinuteMs)),
       unit: "ms",
     },
-    atMost("SDK bytes sent a minute of a visit as recorded (bodies)", recordedBytesAMinute(), "B", 8192),
+    atMost("SDK bytes sent a minute of a visit as recorded (bodies)", recordedBytesAMinute(), "B", 10_240),
     { what: "long tasks in the first minute with the SDK", value: ofMinute(({ longTasks }) => longTasks), unit: "" },
     { what: "time in them", value: ofMinute(({ longTaskMs }) => longTaskMs), unit: "ms" },
     { what: "mouse moves in that minute", value: ofMinute(({ moves }) => moves), unit: "" },

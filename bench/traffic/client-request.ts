@@ -13,7 +13,7 @@ export type ClientRequest = string;
 
 /** In place of the path's part, of the address and of the user agent. */
 export const pathPlaceholder = "/a-path-to-be-written/0000";
-export const addressPlaceholder = "198.51.100.100";
+export const addressPlaceholder = "140.100.100.100";
 export const agentPlaceholder = "a-user-agent-to-be-written";
 
 /** The page that a visitor comes from; its number differs from page to page. */
