@@ -25,7 +25,7 @@ export interface BenchOptions {
 }
 
 export const usage = `npm run bench -- [options]
-  (none)              what has a figure to reach, with 200000 sessions: nine minutes on two free cores
+  (none)              what has a figure to reach, with 200000 sessions: ten minutes on two free cores
   --full              all scenarios, with 1 million sessions: twenty-two minutes
   --sessions N        fill up to N sessions (10000000 takes most of an hour and 12 GB); default 200000
   --only NAME         only scenarios and in-process benches whose names start with NAME, such as fill, visitors, verdict, request,
