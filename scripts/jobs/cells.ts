@@ -1,7 +1,7 @@
 /** What the bench of jobs runs: every tool in every mode, each with some of the jobs, so that all jobs come by turns. */
 import { missingProgram } from "../live/chromium.js";
 import type { Display } from "../live/display.js";
-import { seededRandom } from "../live/randomness.js";
+import { type Random, seededRandom } from "../live/randomness.js";
 import type { AgentTool } from "../live/tools/agents/agent-tools.js";
 import { bareAgent, bareVariants } from "../live/tools/agents/bare-agent.js";
 import { mcpAgents } from "../live/tools/agents/mcp-agents.js";
@@ -64,6 +64,13 @@ function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
+/** Every row has paths of its own, as visitors do: what two of them share is a replay. */
+function randomOf(seed: number, ...names: readonly string[]): Random {
+  let mixed = seed;
+  for (const character of names.join(" ")) mixed = (Math.imul(mixed, 31) + character.charCodeAt(0)) | 0;
+  return seededRandom(mixed);
+}
+
 function browserCell(tool: DrivenTool, hasWindow: boolean, job: JobName, manner: Manner): Cell {
   return {
     group: manner === "effort" ? "effort" : tool.isHardened ? "disguised" : "undisguised",
@@ -74,8 +81,10 @@ function browserCell(tool: DrivenTool, hasWindow: boolean, job: JobName, manner:
     run: async (visit, { display, seed }) => {
       const opened = await tool.open(hasWindow ? display : null);
       try {
-        const random = seededRandom(seed + jobNames.indexOf(job));
-        await inTime(doInBrowser(opened.page, jobs[job], visit, manner, random), runMsMax);
+        const random = randomOf(seed, tool.name, hasWindow ? "window" : "headless", job);
+        // An effort takes its time: where nothing stops it, a whole job of eight pages.
+        const msMax = manner === "effort" ? 2 * runMsMax : runMsMax;
+        await inTime(doInBrowser(opened.page, jobs[job], visit, manner, random), msMax);
       } finally {
         await opened.close();
       }
@@ -105,7 +114,7 @@ function personCell(browser: "chromium" | "firefox", job: JobName, seat: Seat = 
       missingProgram(browser, "Xvfb", "xdotool", ...(seat === "VNC" ? (["x11vnc", "vncviewer"] as const) : [])) ??
       missingTraces(),
     run: (visit, { display, recordings, seed }) => {
-      const random = seededRandom(seed + jobNames.indexOf(job));
+      const random = randomOf(seed, name, seat, job);
       return inTime(doAsPerson(browser, job, visit, display!, recordings!, random, seat), 2 * runMsMax);
     },
   };
@@ -123,7 +132,7 @@ function aidedCells(): Cell[] {
         job,
         missing: () => missingProgram(browser, "Xvfb", "xdotool") ?? missingTraces() ?? missing?.() ?? null,
         run: (visit, { display, recordings, seed }) => {
-          const random = seededRandom(seed + own.indexOf(job));
+          const random = randomOf(seed, name, browser, job);
           const around = { visit, display: display!, recordings: recordings!, random, job, browser };
           return inTime(visitShop(around), 2 * runMsMax);
         },
@@ -145,7 +154,7 @@ function agentCell(tool: AgentTool, mode: AgentMode, job: JobName, manner: Agent
       (mode === "headless" ? null : missingProgram("Xvfb")) ??
       (mode === "late" ? (missingProgram("xdotool") ?? missingTraces()) : null),
     run: (visit, { display, recordings, seed }) => {
-      const random = seededRandom(seed + jobNames.indexOf(job));
+      const random = randomOf(seed, tool.name, mode, job);
       const done =
         mode === "late"
           ? doAttached(tool, job, visit, display!, recordings!, random, manner)

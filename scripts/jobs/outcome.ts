@@ -37,6 +37,8 @@ const order = ["not_computed", "verified", "likely_human", "likely_automated", "
 /** Bands of bots. */
 export const botBands: readonly string[] = order.slice(3);
 
+const isRefusal = (action: string | undefined) => action === "block" || action === "challenge";
+
 interface LastVerdict {
   readonly verdict: string;
   readonly score: number;
@@ -65,13 +67,13 @@ export function outcomeOf(
     score: 0,
     detectionIds: [] as readonly number[],
   });
-  const at = judged.findIndex(({ action }) => action === "block" || action === "challenge");
+  const at = judged.findIndex(({ action }) => isRefusal(action));
   const stop =
     at < 0
       ? null
       : { action: judged[at]!.action, request: judged[at]!.request, number: at + 1, atMs: judged[at]!.atMs };
-  // A person does less than a bot's job: he was let through where nothing stood in his way.
-  const done = isPerson ? stop === null && error === null : isDone(steps, visit);
+  // A person does less than a bot's job: he was let through where he came to his last page.
+  const done = isPerson ? error === null && !isRefusal(judged.at(-1)?.action) : isDone(steps, visit);
   const result = done ? "done" : stop !== null || isRefused ? "stopped" : "failed";
   const sent = judged.filter(({ request, action }) => request.startsWith("POST ") && action === "allow");
   const seen = sent.filter(({ isAgent, band }) => isAgent || botBands.includes(band ?? ""));

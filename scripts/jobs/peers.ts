@@ -3,8 +3,9 @@
  * ALTCHA gate before everything.
  */
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
 import { createChallenge, verifySolution } from "altcha-lib";
 import { deriveKey } from "altcha-lib/algorithms/pbkdf2";
 import { buildSync } from "esbuild";
@@ -57,18 +58,22 @@ function isbotGate(): Gate {
   };
 }
 
+/** A module as one file, with the packages that it imports. */
+function bundled(contents: string): string {
+  const stdin = { contents, resolveDir: dirname(fileURLToPath(import.meta.url)) };
+  return buildSync({ stdin, bundle: true, format: "esm", write: false, minify: true }).outputFiles[0]!.text;
+}
+
 /** The page's word is believed from the next request on: nothing binds a visitor to it but his address. */
 function botdGate(): Gate {
-  const library = readFileSync(require.resolve("@fingerprintjs/botd").replace("botd.cjs.js", "botd.esm.js"), "utf8");
-  const script = `import { load } from "/botd.js";
+  const code = bundled(`import { load } from "@fingerprintjs/botd";
 const detector = await load({ monitoring: false });
-navigator.sendBeacon("/botd", JSON.stringify(detector.detect()));`;
+navigator.sendBeacon("/botd", JSON.stringify(detector.detect()));`);
   return {
     origin: null,
-    script: '<script type="module" src="/botd-run.js"></script>',
+    script: '<script type="module" src="/botd.js"></script>',
     install(app, visitOf) {
-      app.get("/botd.js", (_, res) => void res.type("js").send(library));
-      app.get("/botd-run.js", (_, res) => void res.type("js").send(script));
+      app.get("/botd.js", (_, res) => void res.type("js").send(code));
       app.post("/botd", (req, res) => {
         const chunks: Buffer[] = [];
         req.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -87,21 +92,12 @@ navigator.sendBeacon("/botd", JSON.stringify(detector.detect()));`;
 function altchaGate(): Gate {
   const secrets = { hmacSignatureSecret: "gate", hmacKeySignatureSecret: "keys" };
   const passes = new Set<string>();
-  const source = `import { solveChallenge } from "altcha-lib";
+  const code = bundled(`import { solveChallenge } from "altcha-lib";
 import { deriveKey } from "altcha-lib/algorithms/web/pbkdf2";
 const challenge = await (await fetch("/gate/challenge.js")).json();
 const solution = await solveChallenge({ challenge, deriveKey });
 await fetch("/gate/solution.js", { method: "POST", body: JSON.stringify({ challenge, solution }) });
-location.reload();`;
-  const resolveDir = new URL(".", import.meta.url).pathname;
-  const bundle = buildSync({
-    stdin: { contents: source, resolveDir },
-    bundle: true,
-    format: "esm",
-    write: false,
-    minify: true,
-  });
-  const code = bundle.outputFiles[0]!.text;
+location.reload();`);
   const hasPassed = ({ headers }: Request) => passes.has(/gate=(\w+)/.exec(headers.cookie ?? "")?.[1] ?? "");
   return {
     origin: null,

@@ -41,6 +41,8 @@ export interface ShopVisit {
   isRefused: boolean;
   passes: number;
   token: string | null;
+  /** Behind a peer. */
+  readonly isWithoutSdk: boolean;
   place: ShownPage | null;
   /** Path and query of the page that was served last. */
   shownPath: string | null;
@@ -141,7 +143,8 @@ export async function startShop(gate: Gate, number: number): Promise<Shop> {
     open({ tellsPlaces }) {
       const index = visits.size + 1;
       const local = `127.${20 + number}.${(index >> 8) & 255}.${index & 255}`;
-      const visit = newVisit(`http://${local}:${port}/`, `198.18.${index >> 8}.${index & 255}`, tellsPlaces);
+      const addresses = { url: `http://${local}:${port}/`, address: `198.18.${index >> 8}.${index & 255}` };
+      const visit = newVisit({ ...addresses, tellsPlaces, isWithoutSdk: gate.origin === null });
       visits.set(local, visit);
       return visit;
     },
@@ -153,13 +156,11 @@ export async function startShop(gate: Gate, number: number): Promise<Shop> {
   };
 }
 
-function newVisit(url: string, address: string, tellsPlaces: boolean): KnownVisit {
+function newVisit(known: Pick<KnownVisit, "url" | "address" | "tellsPlaces" | "isWithoutSdk">): KnownVisit {
   const waiters = new Waiters();
   let startedAt: number | null = null;
   const visit: KnownVisit = {
-    url,
-    address,
-    tellsPlaces,
+    ...known,
     waiters,
     judged: [],
     reports: [],

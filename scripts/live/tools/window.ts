@@ -116,6 +116,8 @@ export interface WindowVisit {
   readonly url: string;
   readonly token: string | null;
   readonly place: PagePlace | null;
+  /** The pages are without the SDK: no token comes. */
+  readonly isWithoutSdk?: boolean;
   until(test: (visit: WindowVisit) => boolean, what: string, ms: number): Promise<void>;
 }
 
@@ -193,7 +195,11 @@ export async function visitInWindow(
   const died = new Promise<never>((_, reject) => browser.once("exit", () => reject(new Error(`${program} ended`))));
   died.catch(() => {});
   try {
-    const opened = visit.until(({ token, place }) => token !== null && place !== null, "the page", openMsMax);
+    const opened = visit.until(
+      ({ token, place, isWithoutSdk = false }) => place !== null && (token !== null || isWithoutSdk),
+      "the page",
+      openMsMax,
+    );
     opened.catch(() => {});
     if (isAddressTyped) await typeAddress(hand, visit);
     await Promise.race([opened, died]);
