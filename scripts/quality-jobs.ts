@@ -73,6 +73,7 @@ async function runCell(
     () => null,
     (cause: unknown) => (cause instanceof Error ? cause : new Error(String(cause))),
   );
+  if (isTraced && error !== null) console.error(`  ${error.message.split("\n")[0]}`);
   if (cell.mode !== "-") await pause(lastReportMs);
   const last = visit.token === null || guarded === null ? null : await guarded.verdict(visit.token);
   const agent = visit.token === null || guarded === null ? null : await guarded.agent(visit.token);

@@ -8,6 +8,8 @@ import type { ShopVisit } from "./shop.js";
 
 /** How long a tool waits for a page or for an automatic challenge to let it on. */
 const stepMsMax = 10_000;
+/** How long a page loads that a challenge let in: a tool that acts before that breaks by itself, whoever challenged it. */
+const reloadMs = 1500;
 
 /** The job can't go on: the shop said no. */
 export class Stopped extends Error {}
@@ -42,7 +44,8 @@ export async function doInBrowser(
       await visit.until(goesOn, "the challenge", stepMsMax).catch(() => {});
       if (visit.isRefused) throw new Stopped(servedName(step));
       if (step.kind === "read") await visit.until(isServed, "the page", stepMsMax / 2).catch(() => {});
-      else await pause(1500);
+      await pause(reloadMs);
+      if (step.kind === "read" && isServed()) await takeText(page);
     }
   }
 }
@@ -100,6 +103,7 @@ async function sendForm(
     visit.judged.slice(before).some(({ action }) => action === "allow") || visit.served.has(`GET ${at}`);
   await visit.until(() => isThere() || isKeptOut(visit, before), "the form", stepMsMax).catch(() => {});
   if (!isThere()) throw new Stopped(`GET ${at}`);
+  if (isDenied(visit, before)) await pause(reloadMs);
   if (manner === "effort") await pause(400);
   const button = `form[action="${path}"] button`;
   for (const [name, value] of Object.entries(fields)) {
