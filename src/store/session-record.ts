@@ -4,7 +4,7 @@
  *
  * | at      | what                                                                   |
  * |---------|------------------------------------------------------------------------|
- * | 0       | u8 layout version                                                      |
+ * | 0       | u8 layout version: 2 where the user agent is packed, else 1            |
  * | 1       | u8 flags: 1 scored, 2 padded, 4 cleared, 8 has an address proof, 16 has been challenged, 32 has a contact key, 64 has marks of agents |
  * | 2, 3, 4 | u8 score of heuristics, JS detection, behavioural; 0: abstained        |
  * | 5       | u8 combined score; 0: not computed                                     |
@@ -18,7 +18,7 @@
  * | 44      | u16 number of request ids r                                            |
  * | 46      | cleared: f64 passed at, ms; u8 band; 8 bytes of the user agent's hash  |
  * | …       | challenged: f64 refused at, ms (0: never); u8 number of networks m; m × u32 networks of the clearance |
- * | …       | n × u32 detection ids, then the five texts                             |
+ * | …       | n × u32 detection ids, then the five texts; `user-agent-pieces.ts` packs the user agent |
  * | proof   | 8 bytes of `contract/sessions/address-proof.ts`                                 |
  * | marks   | u8 number of bytes, then as many of text                               |
  * | …       | r × 8 bytes of request-id hashes (as `seen-ids.ts` holds them), then the features |
@@ -32,8 +32,11 @@ import type { ScoredState } from "../contract/sessions/session.js";
 import type { Clearance } from "../contract/verdicts/challenge.js";
 import { bands, verifiedBotCategories } from "../contract/verdicts/verdict.js";
 import { idempotencyKeyBytes } from "./keys.js";
+import { packUserAgent, unpackUserAgent } from "./user-agent-pieces.js";
 
-const layoutVersion = 1;
+/** All texts are as they came; as builds before schema 10 write all records. */
+const plainVersion = 1;
+const packedAgentVersion = 2;
 const headBytes = 46;
 const scoredFlag = 1;
 const paddedFlag = 2;
@@ -102,7 +105,6 @@ export function encodeSession(record: SessionRecord): Buffer {
   if (bytesMaxOf(record) > scratch.length) scratch = Buffer.allocUnsafeSlow(2 * bytesMaxOf(record));
   const bytes = scratch;
   const idCount = Math.min(state.detectionIds.length, 255);
-  bytes[0] = layoutVersion;
   bytes[1] = state.scored ? scoredFlag : 0;
   bytes[2] = state.engineScores.heuristics ?? 0;
   bytes[3] = state.engineScores.js_detection ?? 0;
@@ -129,7 +131,9 @@ export function encodeSession(record: SessionRecord): Buffer {
     for (const network of networks) at = bytes.writeUInt32LE(network, at);
   }
   for (let index = 0; index < idCount; index++) at = bytes.writeUInt32LE(state.detectionIds[index]!, at);
-  const { path, host, userAgent, ip } = state.last;
+  const { path, host, ip } = state.last;
+  const userAgent = packUserAgent(state.last.userAgent);
+  bytes[0] = userAgent === state.last.userAgent ? plainVersion : packedAgentVersion;
   const longText = (text: string, lengthAt: number): void => {
     const length = writeText(bytes, at, text, textBytesMax);
     bytes.writeUInt16LE(length, lengthAt);
@@ -172,15 +176,19 @@ export function encodeSession(record: SessionRecord): Buffer {
   return bytes.subarray(0, size);
 }
 
+function hasKnownLayout(bytes: Buffer): boolean {
+  return bytes.length >= headBytes && (bytes[0] === plainVersion || bytes[0] === packedAgentVersion);
+}
+
 /** How many of its request ids a record no longer has itself; 0 where it is not of this layout. */
 export function spilledIdsOf(bytes: Buffer): number {
-  if (bytes.length < headBytes || bytes[0] !== layoutVersion) return 0;
+  if (!hasKnownLayout(bytes)) return 0;
   return Math.max(0, bytes.readUInt32LE(32) - bytes.readUInt16LE(44));
 }
 
 /** The scored state alone, read from the head of a record. Null when the record is not of this layout or cut short. */
 export function decodeScoredState(bytes: Buffer): ScoredState | null {
-  if (bytes.length < headBytes || bytes[0] !== layoutVersion) return null;
+  if (!hasKnownLayout(bytes)) return null;
   const idCount = bytes[7]!;
   if (seenIdsOffset(bytes) > bytes.length) return null;
   let at = textsOffset(bytes) - 4 * idCount;
@@ -191,7 +199,8 @@ export function decodeScoredState(bytes: Buffer): ScoredState | null {
   const text = textsOf(bytes, at, proofAt);
   const path = text(bytes.readUInt16LE(36));
   const host = text(bytes.readUInt16LE(38));
-  const userAgent = text(bytes.readUInt16LE(40));
+  const agentText = text(bytes.readUInt16LE(40));
+  const userAgent = bytes[0] === packedAgentVersion ? unpackUserAgent(agentText) : agentText;
   const ip = text(bytes[42]!);
   const botName = text(bytes[43]!);
   // Most have none, and an index of -1 would be looked up as a name.
@@ -326,12 +335,12 @@ export function hasClearance(bytes: Buffer): boolean {
 
 /** When the session was first seen, ms; null when the record is not of this layout. Reads eight bytes. */
 export function firstSeenMs(bytes: Buffer): number | null {
-  return bytes.length < headBytes || bytes[0] !== layoutVersion ? null : bytes.readDoubleLE(8);
+  return hasKnownLayout(bytes) ? bytes.readDoubleLE(8) : null;
 }
 
 /** When the session was last seen, ms; null when the record is not of this layout. Reads eight bytes. */
 export function lastSeenMs(bytes: Buffer): number | null {
-  return bytes.length < headBytes || bytes[0] !== layoutVersion ? null : bytes.readDoubleLE(16);
+  return hasKnownLayout(bytes) ? bytes.readDoubleLE(16) : null;
 }
 
 /** When the session's visitor was last asserted to be logged in, ms; 0: never. Reads eight bytes. */

@@ -14,8 +14,11 @@ const challenged: Upgrade = { to: 8, apply: () => {} };
 /** Sessions may hold marks of agents: as `challenged`. */
 const agentMarks: Upgrade = { to: 9, apply: () => {} };
 
+/** Records of sessions may pack their user agent: an older build would take such a session for a new one. */
+const packedAgents: Upgrade = { to: 10, apply: () => {} };
+
 /** This build's. Raise the version together with a step in `upgrades`. */
 export const currentSchema: Schema = {
-  version: 9,
-  upgrades: [rowsByAccount, rowsOfSessions, challenged, agentMarks],
+  version: 10,
+  upgrades: [rowsByAccount, rowsOfSessions, challenged, agentMarks, packedAgents],
 };

@@ -1,9 +1,10 @@
 /** The session record: sizes that fit pages, and what is read back whatever the size. Damage to records is tested with the fuzz properties. */
-import { randomFillSync } from "node:crypto";
+import { createHash, randomFillSync } from "node:crypto";
 import t from "tap";
 import type { ScoredState } from "../../src/contract/sessions/session.js";
 import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../../src/contract/sessions/session-token.js";
 import { decodeSession, encodeSession } from "../../src/store/session-record.js";
+import { packUserAgent } from "../../src/store/user-agent-pieces.js";
 
 const state: ScoredState = {
   scored: true,
@@ -70,6 +71,49 @@ t.test("texts beyond ASCII are read back, wherever they stand", async (t) => {
   ]) {
     t.same(decodeSession(Buffer.from(encodeSession(record(100, last))))?.state.last, last);
   }
+});
+
+t.test("user agents are read back as they came, those of browsers from a quarter of their bytes", async (t) => {
+  const webKit = "AppleWebKit/537.36 (KHTML, like Gecko)";
+  const ofBrowsers = [
+    `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${webKit} Chrome/156.0.0.0 Safari/537.36`,
+    `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${webKit} Chrome/156.0.0.0 Safari/537.36 Edg/156.0.0.0`,
+    `Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) ${webKit} Chrome/156.0.0.0 Safari/537.36`,
+    `Mozilla/5.0 (Linux; Android 10; K) ${webKit} Chrome/156.0.0.0 Mobile Safari/537.36`,
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.1 Mobile/15E148 Safari/604.1",
+    "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.1 Safari/605.1.15",
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:149.0) Gecko/20100101 Firefox/149.0",
+    "Mozilla/5.0 (X11; Linux x86_64; rv:149.0) Gecko/20100101 Firefox/149.0",
+  ];
+  for (const userAgent of ofBrowsers) t.ok(packUserAgent(userAgent).length <= userAgent.length / 4, userAgent);
+  const others = [
+    "",
+    "curl/8.5.0",
+    "Mozilla/5.0",
+    "Mozilla/5.0 (compatible; Example/1.0; +https://example.com/\u{1f916})",
+    `${ofBrowsers[0]} ${ofBrowsers[0]}`,
+    "\u0001156\u0017",
+    `\t${ofBrowsers[0]}`,
+    `${ofBrowsers[0]}${"x".repeat(500)}`,
+  ];
+  for (const userAgent of [...ofBrowsers, ...others]) {
+    for (const path of ["/", "/straße"]) {
+      const last = { ...state.last, path, userAgent };
+      t.same(decodeSession(Buffer.from(encodeSession(record(100, last)))), record(100, last));
+    }
+  }
+});
+
+t.test("stored user agents keep their meaning: parts are only ever added at the end", async (t) => {
+  const parts = Array.from({ length: 30 }, (_, index) => String.fromCharCode(1 + index)).join(" ");
+  const bytes = Buffer.from(encodeSession(record(100, { ...state.last, userAgent: parts })));
+  t.equal(bytes[0], 1, "a text with such characters is stored as it is");
+  t.equal(decodeSession(bytes)?.state.last.userAgent, parts, "as records before schema 10 are");
+  bytes[0] = 2;
+  t.equal(
+    createHash("sha256").update(decodeSession(bytes)!.state.last.userAgent).digest("hex"),
+    "297c2ac21031c8f31b139ab8a5d573cd7a8e55f4dee1818f84ff8cf4abe910a9",
+  );
 });
 
 t.test("padding that claims more than there is makes no record", async (t) => {
