@@ -5,7 +5,16 @@ import type { ProjectRow } from "../contract/configuration/project-answers.js";
 import { AccessContext, accessOf } from "./access.js";
 import { Api } from "./api.js";
 import { forgetToken, storedProject, storedToken, storeProject, storeToken } from "./credential.js";
-import { hashOf, hashOfProject, type PageName, type Place, replaceHash, usePlace } from "./location.js";
+import {
+  accountPages,
+  hashOf,
+  hashOfProject,
+  type PageName,
+  type Place,
+  projectPages,
+  replaceHash,
+  usePlace,
+} from "./location.js";
 import type { ProjectPageProperties } from "./page-properties.js";
 import { AlertsPage } from "./pages/alerts.js";
 import { BlocksPage } from "./pages/blocks.js";
@@ -73,27 +82,6 @@ export function App() {
   }
   return <Frame key={token} token={token} signOut={signOut} onRefused={refuse} />;
 }
-
-const projectPages: readonly (readonly [PageName, string])[] = [
-  ["overview", "Overview"],
-  ["explore", "Explore"],
-  ["sessions", "Sessions"],
-  ["blocks", "Blocks"],
-  ["exceptions", "Exceptions"],
-  ["rules", "Rules"],
-  ["crawlers", "Crawlers"],
-  ["alerts", "Alerts"],
-  ["settings", "Settings"],
-  ["keys", "Keys"],
-];
-const accountPages: readonly (readonly [PageName, string])[] = [
-  ["projects", "Projects"],
-  ["bots", "Verified bots"],
-  ["members", "Members"],
-  ["tokens", "Account tokens"],
-  ["changes", "Changes"],
-  ["usage", "Usage"],
-];
 
 interface FrameProperties {
   readonly token: string;

@@ -1,27 +1,31 @@
 /** Which page is open: the part of the address after `#`, so that back, forward, reload and links work. Never holds a credential. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-/** Every page by the first word of its address, in the order of the navigation. */
-const pageNames = [
-  "overview",
-  "explore",
-  "sessions",
-  "blocks",
-  "exceptions",
-  "rules",
-  "crawlers",
-  "alerts",
-  "settings",
-  "keys",
-  "projects",
-  "bots",
-  "members",
-  "tokens",
-  "changes",
-  "usage",
+/** The pages of a project: the first word of the address, and the name in the navigation, in its order. */
+export const projectPages = [
+  ["overview", "Overview"],
+  ["explore", "Explore"],
+  ["sessions", "Sessions"],
+  ["blocks", "Blocks"],
+  ["exceptions", "Exceptions"],
+  ["rules", "Rules"],
+  ["crawlers", "Crawlers"],
+  ["alerts", "Alerts"],
+  ["settings", "Settings"],
+  ["keys", "Keys"],
 ] as const;
-/** One of `pageNames`. */
-export type PageName = (typeof pageNames)[number];
+/** The pages of an account, as `projectPages`. */
+export const accountPages = [
+  ["projects", "Projects"],
+  ["bots", "Verified bots"],
+  ["members", "Members"],
+  ["tokens", "Account tokens"],
+  ["changes", "Changes"],
+  ["usage", "Usage"],
+] as const;
+const pages = [...projectPages, ...accountPages];
+/** A page by the first word of its address. */
+export type PageName = (typeof pages)[number][0];
 
 /** An address taken apart. `usePlace` makes it, `hashOf` is the way back. */
 export interface Place {
@@ -64,7 +68,7 @@ function placeOf(hash: string): Place {
   const end = hash.indexOf("?");
   // "#explore" is "#/explore", as people write it.
   const [name = "", item = ""] = (end < 0 ? hash : hash.slice(0, end)).replace(/^#?\/?/, "").split("/");
-  const page = name === "" ? "overview" : (pageNames.find((each) => each === name) ?? null);
+  const page = name === "" ? "overview" : (pages.find(([each]) => each === name)?.[0] ?? null);
   const query = new URLSearchParams(end < 0 ? "" : hash.slice(end));
   const project = Number(query.get(projectName)) || null;
   query.delete(projectName);
