@@ -458,8 +458,6 @@ export const limits = {
   agentLeaseMs: MINUTE_MS,
   /** Characters kept of `Signature`, `Signature-Input` and `Signature-Agent`, all lines together: two signatures have a quarter. */
   signatureFieldMax: 4096,
-  /** Hosts in a project's list of its own. */
-  projectHostsMax: 100,
   /** Sessions of the last day whose hosts are counted where a project has no such list: an even sample shows what a tenth of them reported. */
   projectHostsSessions: 1000,
   /** ms after which they are counted again: 5 to 10 ms of work. */
