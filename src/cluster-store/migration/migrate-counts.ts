@@ -1,6 +1,6 @@
 /**
- * Copies what a single host's store keeps besides sessions and configuration into a cluster: `Idempotency-Key`s, counts by month and hour, paths. It
- * writes only the rows that differ.
+ * What a single host's store keeps besides sessions and configuration as rows of a cluster: `Idempotency-Key`s, counts by month and hour, paths. Writes only
+ * those that differ there.
  */
 
 import { scriptCommand } from "../../cluster/cluster-client.js";
@@ -59,6 +59,27 @@ function copied<T>(value: T): T {
   return value instanceof Buffer ? (Buffer.from(value) as T & Buffer) : value;
 }
 
+/** A hash with these fields and no others; `keptMs` 0 means that it does not expire. */
+export function wantedHash(
+  row: string,
+  fields: readonly (readonly [string, string | number])[],
+  keptMs: number,
+): WantedRow {
+  const slot = keySlot(row);
+  return {
+    read: { command: ["HGETALL", row], slot },
+    isThere: (reply) => isHash(reply, fields),
+    write: scriptCommand(copyHash, [row], [keptMs, ...fields.flat()], slot),
+  };
+}
+
+function isHash(reply: RespReply, fields: readonly (readonly [string, string | number])[]): boolean {
+  if (!Array.isArray(reply) || reply.length !== 2 * fields.length) return false;
+  const stored = new Map<string, string>();
+  for (let at = 0; at < reply.length; at += 2) stored.set(String(reply[at]), String(reply[at + 1]));
+  return fields.every(([field, value]) => stored.get(field) === String(value));
+}
+
 /** Writes the rows that differ from their target state, a piece at a time. */
 export async function copyRows(bulk: BulkClient, wanted: Iterable<WantedRow>, onPiece: () => void): Promise<RowsPass> {
   let [rows, copied] = [0, 0];
@@ -81,11 +102,7 @@ export async function copyRows(bulk: BulkClient, wanted: Iterable<WantedRow>, on
 }
 
 /** First contacts with an `Idempotency-Key` that is still valid. */
-export function copyIdempotency(store: Store, bulk: BulkClient, onPiece: () => void): Promise<RowsPass> {
-  return copyRows(bulk, wantedIdempotency(store), onPiece);
-}
-
-function* wantedIdempotency(store: Store): Generator<WantedRow> {
+export function* wantedIdempotency(store: Store): Generator<WantedRow> {
   const nowMs = Date.now();
   for (const { key, value } of rowsOfTable(store, store.idempotency)) {
     const leftMs = value.length === tokenBytes ? Math.ceil(mintedAtMs(value) + limits.idempotencyKeptMs - nowMs) : 0;
@@ -101,11 +118,7 @@ function* wantedIdempotency(store: Store): Generator<WantedRow> {
 }
 
 /** Counts of accounts' events by month. */
-export function copyUsage(store: Store, bulk: BulkClient, onPiece: () => void): Promise<RowsPass> {
-  return copyRows(bulk, wantedUsage(store), onPiece);
-}
-
-function* wantedUsage(store: Store): Generator<WantedRow> {
+export function* wantedUsage(store: Store): Generator<WantedRow> {
   for (const { key, value } of rowsOfTable(store, store.usage)) {
     const [accountId, month] = key;
     // Only the current month is ever read.
@@ -122,39 +135,23 @@ function* wantedUsage(store: Store): Generator<WantedRow> {
 }
 
 /** Counts of projects by hour, as far back as `trafficMs`. */
-export function copyTraffic(store: Store, bulk: BulkClient, trafficMs: number, onPiece: () => void): Promise<RowsPass> {
-  return copyRows(bulk, wantedTraffic(store, trafficMs), onPiece);
-}
-
-function* wantedTraffic(store: Store, trafficMs: number): Generator<WantedRow> {
+export function* wantedTraffic(store: Store, trafficMs: number): Generator<WantedRow> {
   const nowMs = Date.now();
   const fromHour = hourOf(nowMs - trafficMs);
   for (const { key, value } of rowsOfTable(store, store.traffic)) {
     const [projectId, hour] = key;
     const fields = fieldsOf(value satisfies Traffic);
     if (hour <= fromHour || fields.length === 0) continue;
-    const row = trafficRow(projectId, 0, hour);
-    const slot = keySlot(row);
-    const args = [Math.ceil((hour + 1) * hourMs + trafficMs - nowMs), ...fields.flat()];
-    yield {
-      read: { command: ["HGETALL", row], slot },
-      isThere: (reply) => isHash(reply, fields),
-      write: scriptCommand(copyHash, [row], args, slot),
-    };
+    const leftMs = Math.ceil((hour + 1) * hourMs + trafficMs - nowMs);
+    yield wantedHash(trafficRow(projectId, 0, hour), fields, leftMs);
   }
 }
 
 /** What was judged, as long as it is kept. */
-export function copyJudged(
+export function* wantedJudged(
   store: Store,
-  bulk: BulkClient,
   times: { readonly sessionMs: number; readonly trafficMs: number },
-  onPiece: () => void,
-): Promise<RowsPass> {
-  return copyRows(bulk, wantedJudged(store, times), onPiece);
-}
-
-function* wantedJudged(store: Store, times: { sessionMs: number; trafficMs: number }): Generator<WantedRow> {
+): Generator<WantedRow> {
   const nowMs = Date.now();
   for (const { key, value } of rowsOfTable(store, store.judged)) {
     const kind = judgedKinds[key[4]!];
@@ -172,25 +169,13 @@ function* wantedJudged(store: Store, times: { sessionMs: number; trafficMs: numb
   }
 }
 
-function isHash(reply: RespReply, fields: readonly (readonly [string, number])[]): boolean {
-  if (!Array.isArray(reply) || reply.length !== 2 * fields.length) return false;
-  const stored = new Map<string, number>();
-  for (let at = 0; at < reply.length; at += 2) stored.set(String(reply[at]), Number(reply[at + 1]));
-  return fields.every(([field, count]) => stored.get(field) === count);
-}
-
 /** Pointer paths that sessions have shown, a sixteenth in each part. */
-export async function copyPathMemory(store: Store, bulk: BulkClient, onPiece: () => void): Promise<RowsPass> {
-  let [rows, copied] = [0, 0];
-  for (const projectId of [...store.projects.getKeys({})]) {
-    const pass = await copyRows(bulk, wantedPaths(storedPaths(store, projectId), projectId), onPiece);
-    rows += pass.rows;
-    copied += pass.copied;
-  }
-  return { rows, copied };
+export function* wantedPaths(store: Store): Generator<WantedRow> {
+  for (const projectId of [...store.projects.getKeys({})])
+    yield* wantedPathsOf(storedPaths(store, projectId), projectId);
 }
 
-function* wantedPaths(words: Uint32Array, projectId: number): Generator<WantedRow> {
+function* wantedPathsOf(words: Uint32Array, projectId: number): Generator<WantedRow> {
   if (words.length === 0) return;
   const perPart = 2 * Math.ceil(words.length / 2 / partCount);
   for (let part = 0; part < partCount; part++) {

@@ -1,12 +1,10 @@
 /** Copies recorded blocks, marks, changes of the configuration and the index of timelines from a single host's store into a cluster. */
 import { scriptCommand } from "../../cluster/cluster-client.js";
-import type { RespReply } from "../../cluster/resp-parser.js";
 import { keySlot } from "../../cluster/slots.js";
 import type { Block } from "../../contract/configuration/entities.js";
 import { limits } from "../../limits.js";
 import { auditLogNumbers, sessionRange, tokenAt } from "../../store/keys.js";
 import { lastId, type Store } from "../../store/store.js";
-import type { BulkClient } from "../bulk-client.js";
 import {
   auditRow,
   blockFields,
@@ -18,8 +16,7 @@ import {
   timelineIndexRow,
 } from "../keys.js";
 import { indexTimelines } from "../recorded/recorded-row-scripts.js";
-import { copyRows, type RowsPass, type WantedRow } from "./migrate-counts.js";
-import { copyHash } from "./migration-scripts.js";
+import { type WantedRow, wantedHash } from "./migrate-counts.js";
 
 /** How long rows are kept, ms. */
 interface RecordedRowTimes {
@@ -27,20 +24,11 @@ interface RecordedRowTimes {
   readonly blockMs: number;
 }
 
-/** Makes all recorded rows of the cluster equal to the store's. It writes whole hashes, which also removes what the store no longer has. */
-export function copyRecordedRows(
-  store: Store,
-  bulk: BulkClient,
-  times: RecordedRowTimes,
-  onPiece: () => void,
-): Promise<RowsPass> {
-  return copyRows(bulk, wantedLogs(store, times), onPiece);
-}
-
 /** The account that logs changes which concern no particular account. */
 const allAccounts = 0;
 
-function* wantedLogs(store: Store, times: RecordedRowTimes): Generator<WantedRow> {
+/** All recorded rows. Whole hashes are written, which also removes what the store no longer has. */
+export function* wantedRecordedRows(store: Store, times: RecordedRowTimes): Generator<WantedRow> {
   for (const accountId of [allAccounts, ...store.accounts.getKeys({})])
     for (const log of auditLogNumbers(accountId)) yield wantedAudit(store, log);
   for (const projectId of [...store.projects.getKeys({})]) {
@@ -121,21 +109,4 @@ function namesOfBlocks(blocks: readonly Block[], segment: number, last: number):
   }
   const names = [...bySession].map(([token, ids]): [string, string] => [blockFields.ofSession(token), ids.join(" ")]);
   return blocks.length === 0 ? [] : [[blockFields.named, String(blocksInSegment(segment, last))], ...names];
-}
-
-/** A hash with these fields and no others; `keptMs` 0 means that it does not expire. */
-function wantedHash(row: string, fields: readonly (readonly [string, string])[], keptMs: number): WantedRow {
-  const slot = keySlot(row);
-  return {
-    read: { command: ["HGETALL", row], slot },
-    isThere: (reply) => isHash(reply, fields),
-    write: scriptCommand(copyHash, [row], [keptMs, ...fields.flat()], slot),
-  };
-}
-
-function isHash(reply: RespReply, fields: readonly (readonly [string, string])[]): boolean {
-  if (!Array.isArray(reply) || reply.length !== 2 * fields.length) return false;
-  const stored = new Map<string, string>();
-  for (let at = 0; at < reply.length; at += 2) stored.set(String(reply[at]), String(reply[at + 1]));
-  return fields.every(([field, value]) => stored.get(field) === value);
 }

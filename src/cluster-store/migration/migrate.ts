@@ -22,14 +22,16 @@ import { rowKinds } from "../rows/row-kinds.js";
 import { claimCluster, openedAt } from "./claim-cluster.js";
 import { FinalStep, refuseFinalStep } from "./final-step.js";
 import {
-  copyIdempotency,
-  copyJudged,
-  copyPathMemory,
-  copyTraffic,
-  copyUsage,
+  copyRows,
   type RowsPass,
+  type WantedRow,
+  wantedIdempotency,
+  wantedJudged,
+  wantedPaths,
+  wantedTraffic,
+  wantedUsage,
 } from "./migrate-counts.js";
-import { copyRecordedRows } from "./migrate-recorded-rows.js";
+import { wantedRecordedRows } from "./migrate-recorded-rows.js";
 import { SessionsMigration, type SessionsPass } from "./migrate-sessions.js";
 import { finishMigration } from "./migration-scripts.js";
 
@@ -226,24 +228,23 @@ async function copyConfiguration(
   return { rows: wanted.length, copied: changed.length };
 }
 
-type Copying = (options: MigrationOptions, bulk: BulkClient, onPiece: () => void) => Promise<RowsPass>;
-
 type Rest = Exclude<CopiedBy, "sessions">;
 
 /** What is copied besides sessions and configuration. */
-const rest = {
-  recordedRows: (options, bulk, onPiece) => copyRecordedRows(options.store, bulk, options, onPiece),
-  idempotency: ({ store }, bulk, onPiece) => copyIdempotency(store, bulk, onPiece),
-  usage: ({ store }, bulk, onPiece) => copyUsage(store, bulk, onPiece),
-  traffic: ({ store, trafficMs }, bulk, onPiece) => copyTraffic(store, bulk, trafficMs, onPiece),
-  judged: (options, bulk, onPiece) => copyJudged(options.store, bulk, options, onPiece),
-  paths: ({ store }, bulk, onPiece) => copyPathMemory(store, bulk, onPiece),
-} satisfies Record<Rest, Copying>;
+const rest: Record<Rest, (options: MigrationOptions) => Iterable<WantedRow>> = {
+  recordedRows: ({ store, ...times }) => wantedRecordedRows(store, times),
+  idempotency: ({ store }) => wantedIdempotency(store),
+  usage: ({ store }) => wantedUsage(store),
+  traffic: ({ store, trafficMs }) => wantedTraffic(store, trafficMs),
+  judged: ({ store, ...times }) => wantedJudged(store, times),
+  paths: ({ store }) => wantedPaths(store),
+};
 
 async function copyRest(options: MigrationOptions, bulk: BulkClient, onPiece: () => void) {
   const passes = {} as Record<Rest, RowsPass>;
   for (const name of new Set(rowKinds.map(({ copied }) => copied))) {
-    if (typeof name === "string" && name !== "sessions") passes[name] = await rest[name](options, bulk, onPiece);
+    if (typeof name === "string" && name !== "sessions")
+      passes[name] = await copyRows(bulk, rest[name](options), onPiece);
   }
   return passes;
 }

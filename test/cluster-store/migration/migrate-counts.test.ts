@@ -5,7 +5,7 @@ import { keySlot } from "../../../src/cluster/slots.js";
 import { parseStoreUrl, type StoreUrl } from "../../../src/cluster/store-url.js";
 import { BulkClient } from "../../../src/cluster-store/bulk-client.js";
 import { idempotencyRow } from "../../../src/cluster-store/keys.js";
-import { copyIdempotency } from "../../../src/cluster-store/migration/migrate-counts.js";
+import { copyRows, wantedIdempotency } from "../../../src/cluster-store/migration/migrate-counts.js";
 import { mintSessionToken } from "../../../src/contract/sessions/session-token.js";
 import { limits } from "../../../src/limits.js";
 import { idempotencyDay, idempotencyKey } from "../../../src/store/keys.js";
@@ -26,7 +26,7 @@ t.test("an `Idempotency-Key` is copied for the rest of its 24 hours", async (t) 
     token: mintSessionToken(nowMs - hoursAgo * hourMs, (into) => into.fill(number)),
   }));
   for (const { key, token } of contacts) await store.idempotency.put(key, token);
-  t.same(await copyIdempotency(store, new BulkClient(client, 0), () => {}), { rows: 2, copied: 2 });
+  t.same(await copyRows(new BulkClient(client, 0), wantedIdempotency(store), () => {}), { rows: 2, copied: 2 });
   const read = (name: string) =>
     client.pipeline(
       contacts.map(({ key }) => ({ command: [name, idempotencyRow(key)], slot: keySlot(idempotencyRow(key)) })),
