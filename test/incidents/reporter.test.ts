@@ -1,35 +1,14 @@
 /** What an HTTP thread tells the detector of more requests than it tells one by one. */
 import t from "tap";
 import { seededRandom } from "../../scripts/live/randomness.js";
-import { type JudgedFacts, singleDimensions } from "../../src/contract/traffic/traffic.js";
+import type { JudgedFacts } from "../../src/contract/traffic/traffic.js";
 import { RequestReporter } from "../../src/incidents/reporter.js";
+import { judgedFacts, programRequest } from "./synthetic-traffic.js";
 
-const values = Object.fromEntries(singleDimensions.map((name) => [name, ""])) as unknown as JudgedFacts["values"];
+const facts = judgedFacts(programRequest(0));
 
 function factsOf(declared_bot: string, atMs: number, { projectId = 1, weight = 1 } = {}): JudgedFacts {
-  return {
-    projectId,
-    atMs,
-    weight,
-    subject: "request",
-    sessionToken: null,
-    band: "definite",
-    action: "allow",
-    score: 2,
-    reason: "",
-    detectionIds: [],
-    rule: null,
-    values: { ...values, declared_bot },
-    impostorOf: "",
-    impostorCategory: "",
-    verifiedBotCategory: "",
-    network: { asn: 0, asName: "", country: "" },
-    request: undefined,
-    method: "",
-    isLoggedIn: false,
-    path: "/login",
-    userAgent: "",
-  };
+  return { ...facts, projectId, atMs, weight, values: { ...facts.values, declared_bot } };
 }
 
 t.test("of tools that take turns each is told of by its share, and all requests are stood for", async (t) => {

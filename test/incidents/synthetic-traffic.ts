@@ -1,5 +1,6 @@
 /** Judged requests of people and programs, made up: what the detector's tests and its table of misses and false alarms are fed. */
 import { seededRandom } from "../../scripts/live/randomness.js";
+import { type JudgedFacts, singleDimensions } from "../../src/contract/traffic/traffic.js";
 import { minuteMs } from "../../src/contract/values/durations.js";
 import type { BaselineHours, HourOfCounts } from "../../src/incidents/baseline-hours.js";
 import type { CountedRequest } from "../../src/incidents/counted-request.js";
@@ -85,6 +86,30 @@ export function personRequest(atMs: number, random: () => number, more: Partial<
     },
   };
 }
+
+/** The facts of the verdict that is counted as this request; the rest is as of a request without a session. */
+export function judgedFacts(request: CountedRequest): JudgedFacts {
+  const { values, isByRule, ...counted } = request;
+  return {
+    ...counted,
+    subject: "request",
+    sessionToken: request.hasSession ? "sess_of_somebody" : null,
+    score: 0,
+    reason: "",
+    rule: isByRule ? { id: 1, name: "" } : null,
+    values: { ...noValues, ...values },
+    impostorOf: "",
+    impostorCategory: "",
+    verifiedBotCategory: "",
+    network: { asn: 0, asName: "", country: "" },
+    request: undefined,
+    method: "",
+    path: values.path ?? "",
+    userAgent: "",
+  };
+}
+
+const noValues = Object.fromEntries(singleDimensions.map((name) => [name, ""])) as JudgedFacts["values"];
 
 /** Runs a detector minute by minute from `fromMs` on. `requestsOf` returns the requests of a minute. */
 export async function runMinutes(

@@ -1,6 +1,6 @@
 /**
- * Misses and false alarms: ten made-up attacks, fourteen calm days with a rhythm of the day, a newsletter and a deploy, and what the detector says to
- * each. The table of "Under attack" has the same rows.
+ * Misses and false alarms: made-up attacks, fourteen calm days with a rhythm of the day, a newsletter and a deploy, and what the detector says to
+ * each, of what an HTTP thread reports of them. The table of "Under attack" has the same rows.
  */
 import { readFileSync } from "node:fs";
 import t from "tap";
@@ -8,9 +8,31 @@ import { seededRandom } from "../../scripts/live/randomness.js";
 import { dayMs, minuteMs } from "../../src/contract/values/durations.js";
 import type { CountedRequest } from "../../src/incidents/counted-request.js";
 import type { OpenIncident } from "../../src/incidents/project-watch.js";
-import { mondayMs, newDetector, personRequest, programRequest, runMinutes } from "../incidents/synthetic-traffic.js";
+import { RequestReporter } from "../../src/incidents/reporter.js";
+import {
+  judgedFacts,
+  mondayMs,
+  newDetector,
+  personRequest,
+  programRequest,
+  runMinutes,
+} from "../incidents/synthetic-traffic.js";
 
 const random = seededRandom(11);
+const shuffling = seededRandom(12);
+const reporter = new RequestReporter(seededRandom(13));
+
+/** What an HTTP thread tells of these requests, which come mixed over the minute. */
+function reported(atMs: number, requests: readonly CountedRequest[]): CountedRequest[] {
+  const mixed = requests.map((request) => judgedFacts(request));
+  for (let last = mixed.length - 1; last > 0; last--) {
+    const other = Math.floor(shuffling() * (last + 1));
+    [mixed[last], mixed[other]] = [mixed[other]!, mixed[last]!];
+  }
+  for (const [index, facts] of mixed.entries())
+    reporter.onJudged({ ...facts, atMs: atMs + Math.floor((index * minuteMs) / mixed.length) });
+  return reporter.take();
+}
 
 /** Requests of a minute by the hour: few at night, twice as many from 8 on. */
 function calm(atMs: number): CountedRequest[] {
@@ -81,6 +103,8 @@ const coupons: Minute = (atMs) =>
 
 type Minute = (atMs: number, minute: number) => CountedRequest[];
 
+const floodTools = ["curl", "python-requests", "Scrapy", "Go-http-client"];
+
 /** Each for a quarter of an hour at one in the afternoon or later. */
 const attacks: readonly (readonly [name: string, requestsOf: Minute])[] = [
   ["Credential stuffing on `/login` from one network, 30 a minute", (atMs) => many(30, () => program(atMs))],
@@ -131,6 +155,20 @@ const attacks: readonly (readonly [name: string, requestsOf: Minute])[] = [
     (atMs) => many(2000, () => program(atMs, { values: { path: "/" } })),
   ],
   [
+    "A flood of `/` from one network, 1,600 a second, four tools in turn",
+    (atMs) => {
+      const ofAddresses = many(200, (index) => {
+        const values = {
+          path: "/",
+          ...from(`198.51.100.${index % 50}`, "64500", "NL"),
+          ...tool(floodTools[index % 4]!),
+        };
+        return program(atMs, { values });
+      });
+      return many(96_000, (index) => ofAddresses[index % ofAddresses.length]!);
+    },
+  ],
+  [
     "An AI crawler without a proof over all pages, 50 a minute",
     (atMs) =>
       many(50, () => {
@@ -172,7 +210,7 @@ t.test("misses and false alarms are those of the documentation", async (t) => {
       detector,
       startMs,
       minutes,
-      (atMs, minute) => [...calm(atMs), ...more(atMs, minute)],
+      (atMs, minute) => reported(atMs, [...calm(atMs), ...more(atMs, minute)]),
       (outcome, minute) => {
         for (const project of outcome)
           for (const incident of project.opened) opened.push({ atMs: startMs + minute * minuteMs, incident });
