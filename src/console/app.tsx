@@ -278,7 +278,7 @@ function OpenPage({ place, api, project, projects, signOut, onProjects }: OpenPa
       return <AlertsPage key={project.id} {...of} query={query} />;
     case "rules":
       return item === null ? (
-        <RulesPage key={project.id} {...of} />
+        <RulesPage key={project.id} {...of} query={query} />
       ) : (
         <RuleEditorPage key={`${project.id} ${item}`} {...of} item={item} query={query} />
       );

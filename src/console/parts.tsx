@@ -51,15 +51,29 @@ export function Card({
   );
 }
 
-/** A failure, read out at once. Nothing when there is none. */
+/** A failure, read out at once, or when the dialog closes that it came behind. Nothing when there is none. */
 export function Fault({ of }: { readonly of: unknown }) {
-  if (of === null || of === undefined) return null;
+  const shown = useRef<HTMLParagraphElement>(null);
+  const [timesTold, setTimesTold] = useState(1);
+  const text = of === null || of === undefined ? null : sentence(typeof of === "string" ? of : messageOf(of));
+  // A page behind a dialog is inert: screen readers learn of nothing that changes there. What is put into it afterwards they read out.
+  useEffect(() => {
+    const dialog = document.querySelector("dialog[open]");
+    if (text === null || dialog === null || dialog.contains(shown.current)) return;
+    const again = () => setTimesTold((times) => times + 1);
+    addEventListener(dialogClosed, again, { once: true });
+    return () => removeEventListener(dialogClosed, again);
+  }, [text]);
+  if (text === null) return null;
   return (
-    <p class="fault" role="alert">
-      {sentence(typeof of === "string" ? of : messageOf(of))}
+    <p key={timesTold} ref={shown} class="fault" role="alert">
+      {text}
     </p>
   );
 }
+
+/** The window's event when a `Dialog` has left the page. */
+const dialogClosed = "verdictd:dialogclosed";
 
 /** Reads a log on by so many pages, as long as there is more. */
 export function ReadOlder({
@@ -288,6 +302,7 @@ export function Dialog(
     return () =>
       // After all that goes together with the dialog, and unless the page has given the focus to something else.
       queueMicrotask(() => {
+        dispatchEvent(new Event(dialogClosed));
         if (document.activeElement !== document.body) return;
         if (before instanceof HTMLElement) before.focus();
         if (document.activeElement !== before) focusTitle();

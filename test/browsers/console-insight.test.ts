@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import t from "tap";
 import { sessionCookieName } from "../../src/contract/sessions/session-cookie.js";
 import { denialResponse } from "../../src/middleware/denial-page.js";
-import { fitsTablets, inBothSchemes, look } from "../console/desk.js";
+import { fitsTablets, focusedName, inBothSchemes, look } from "../console/desk.js";
 import { visitedDesk } from "../console/visited-desk.js";
 import { navigation } from "../requests/asking.js";
 import { batch, browserHeaders } from "../support/batches.js";
@@ -246,6 +246,19 @@ t.test("five hundred rules are searched, and not all drawn at once", async (t) =
   await page.getByRole("searchbox").fill("/bulk/77");
   await desk.says(/^1 rule of 12\d/);
   t.equal(await page.locator(".rules > li").count(), 1);
+
+  await page.getByRole("searchbox").fill("/bulk/118");
+  await page.getByRole("link", { name: "Edit Bulk 118" }).click();
+  await desk.title("Edit rule");
+  await page.getByLabel("Name", { exact: true }).fill("Bulk last but one");
+  await page.getByRole("button", { name: "Save rule" }).click();
+  await desk.title("Rules");
+  await desk.says(/^Bulk last but one is saved, \d+ of 12\d$/);
+  const saved = page.locator(".rules > li[data-saved]").filter({ hasText: "Bulk last but one" });
+  const { y } = (await saved.boundingBox())!;
+  t.ok(y > 0 && y < page.viewportSize()!.height, `the rule that was saved is in sight: ${y}`);
+  t.match(await page.evaluate(focusedName), /Bulk last but one/, "and has the focus");
+  t.match(page.url(), /#\/rules(\?project=\d+)?$/, "a reload does not say so again");
 });
 
 t.test("Ctrl+K leads to a reference, a session, an address, a rule and a page", async (t) => {

@@ -116,10 +116,9 @@ function Editor(properties: EditorProperties) {
       ...(hasEnd && { expires_at }),
     };
     for (const { id, sort_order: order } of moved) await api.changeRule(project, id, { sort_order: order });
-    if (rule !== null) await api.changeRule(project, rule.id, body);
-    else await api.createRule(project, body);
+    const { id } = rule === null ? await api.createRule(project, body) : await api.changeRule(project, rule.id, body);
     forgetDraft(project, item);
-    location.hash = hashOf("rules");
+    location.hash = hashOf("rules", undefined, { saved: String(id) });
   };
   return (
     <div class="editor">

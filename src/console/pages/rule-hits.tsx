@@ -7,7 +7,7 @@ import { StackedBars } from "../chart.js";
 import type { ProjectPageProperties } from "../page-properties.js";
 import { Card, FreshnessLine, Loaded, Time, Trend } from "../parts.js";
 import { useResource } from "../resource.js";
-import { count } from "../words.js";
+import { count, plural } from "../words.js";
 import { challengesByRule, PassRate } from "./pass-rate.js";
 
 const daySeconds = 24 * 3600;
@@ -65,10 +65,13 @@ export function HitsLine(properties: {
 const allOf = (hits: { readonly sessions: number; readonly requests: number } | undefined): number =>
   (hits?.sessions ?? 0) + (hits?.requests ?? 0);
 
-/** Sessions' verdicts and requests' are told apart. */
+/** Sessions' verdicts and requests' are told apart; of which there was none is not named. */
 function countsOf({ sessions, requests }: RuleHits): string {
-  const ofSessions = `${count(sessions)} ${sessions === 1 ? "verdict" : "verdicts"} on sessions`;
-  return requests === 0 ? ofSessions : `${ofSessions} and ${count(requests)} on requests without one`;
+  const onSessions = sessions === 1 ? "on a session" : "on sessions";
+  const onRequests = requests === 1 ? "on a request without a session" : "on requests without a session";
+  if (requests === 0) return `${plural(sessions, "verdict")} ${onSessions}`;
+  if (sessions === 0) return `${plural(requests, "verdict")} ${onRequests}`;
+  return `${plural(sessions, "verdict")} ${onSessions} and ${count(requests)} ${onRequests}`;
 }
 
 /** The card of the rule's own page. */

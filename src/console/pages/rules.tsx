@@ -1,12 +1,12 @@
 /** The rules in the order of evaluation: moved by dragging or with the arrow keys, switched on and off, deleted. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ListedRuleAnswer } from "../../contract/configuration/rule-answers.js";
 import type { RuleMinutesAnswer } from "../../contract/traffic/stats-answers.js";
 import { actions } from "../../contract/verdicts/verdict.js";
 import { useAccess } from "../access.js";
 import { ChoiceField, choicesOf } from "../fields.js";
-import { hashOf } from "../location.js";
-import type { ProjectPageProperties } from "../page-properties.js";
+import { hashOf, replaceHash } from "../location.js";
+import type { AddressedPageProperties, ProjectPageProperties } from "../page-properties.js";
 import { ActionBadge, Confirmation, Fault, FreshnessLine, Loaded, PageTitle, RowButton, Time } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
 import { moved, orderChanges } from "../rule-order.js";
@@ -27,8 +27,15 @@ const shownOnly: readonly (readonly [string, string])[] = [
   ...choicesOf(actionWords, actions),
 ];
 
-/** Each rule with its hits and the pass rate of its challenges over the last 7 days, read anew after every change. */
-export function RulesPage({ api, project }: ProjectPageProperties) {
+/**
+ * Each rule with its hits and the pass rate of its challenges over the last 7 days, read anew after every change. `saved` in the address is the id of
+ * the rule that was saved just now: it is scrolled to and marked, once.
+ */
+export function RulesPage({ api, project, query }: AddressedPageProperties) {
+  const [saved] = useState(() => query.get("saved"));
+  useEffect(() => {
+    if (saved !== null) replaceHash(hashOf("rules"));
+  }, []);
   const rules = useResource(() => api.rules(project), [api, project]);
   const challenges = useResource(() => challengesByRule(api, project), [api, project], hitsRefreshMs);
   const hits = useResource(() => hitsByRule(api, project), [api, project], hitsRefreshMs);
@@ -61,6 +68,7 @@ export function RulesPage({ api, project }: ProjectPageProperties) {
             api={api}
             project={project}
             rules={list}
+            saved={saved}
             challenges={challenges.value}
             hits={hits.value}
             minutes={minutes.value?.data}
@@ -74,6 +82,8 @@ export function RulesPage({ api, project }: ProjectPageProperties) {
 
 interface RuleListProperties extends ProjectPageProperties {
   readonly rules: readonly ListedRuleAnswer[];
+  /** The id of the rule to scroll to and to mark. */
+  readonly saved: string | null;
   /** Undefined until they are read. */
   readonly challenges: ChallengesByRule | undefined;
   readonly hits: HitsByRule | undefined;
@@ -82,11 +92,12 @@ interface RuleListProperties extends ProjectPageProperties {
   readonly reload: () => Promise<void>;
 }
 
-function RuleList({ api, project, rules, challenges, hits, minutes, reload }: RuleListProperties) {
+function RuleList({ api, project, rules, saved, challenges, hits, minutes, reload }: RuleListProperties) {
   const [said, setSaid] = useState("");
   const [search, setSearch] = useState("");
   const [only, setOnly] = useState("");
-  const [length, setLength] = useState(shownMax);
+  const savedIndex = rules.findIndex(({ id }) => String(id) === saved);
+  const [length, setLength] = useState(shownMax * Math.max(1, Math.ceil((savedIndex + 1) / shownMax)));
   const { mayWrite } = useAccess();
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const isFound = (rule: ListedRuleAnswer) =>
@@ -117,6 +128,14 @@ function RuleList({ api, project, rules, challenges, hits, minutes, reload }: Ru
     await reload();
     setSaid(`${rule.name} is deleted`);
   };
+  // Once: a list that is read anew stays where it was scrolled to.
+  useLayoutEffect(() => {
+    if (savedIndex < 0) return;
+    const item = order.list.current?.querySelector<HTMLElement>("[data-saved]");
+    item?.scrollIntoView({ block: "center" });
+    item?.focus({ preventScroll: true });
+    setSaid(`${rules[savedIndex]!.name} is saved, ${savedIndex + 1} of ${rules.length}`);
+  }, []);
   const found = order.shown
     .map((rule, index) => [rule, index] as const)
     .filter(([rule]) => !isNarrowed || isFound(rule));
@@ -152,6 +171,8 @@ function RuleList({ api, project, rules, challenges, hits, minutes, reload }: Ru
             key={rule.id}
             class={order.dragged === rule.id ? "dragged" : undefined}
             data-inactive={!rule.is_active}
+            data-saved={String(rule.id) === saved || undefined}
+            tabIndex={String(rule.id) === saved ? -1 : undefined}
             style={{ order: order.placeOf(rule.id) }}
           >
             {mayWrite && (
