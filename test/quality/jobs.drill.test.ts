@@ -6,10 +6,13 @@ import { doWithClient, httpClients } from "../../scripts/jobs/client-jobs.js";
 import { type RuleSetName, startGuarded } from "../../scripts/jobs/guarded.js";
 import { type JobName, jobs } from "../../scripts/jobs/jobs.js";
 import { outcomeOf } from "../../scripts/jobs/outcome.js";
+import { peers } from "../../scripts/jobs/peers.js";
 import { type ShopVisit, startShop } from "../../scripts/jobs/shop.js";
 
 const dist = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const client = httpClients.find(({ name }) => name === "curl")!;
+
+const allowed = { band: null, score: 0, detectionIds: [], isAgent: false };
 
 for (const [number, set] of (["A", "B"] as const satisfies RuleSetName[]).entries()) {
   t.test(`rules ${set}`, { skip: client.missing() ?? false }, async (t) => {
@@ -34,6 +37,39 @@ for (const [number, set] of (["A", "B"] as const satisfies RuleSetName[]).entrie
     }
   });
 }
+
+t.test(
+  "the same jobs run behind the peers, whose pages have no SDK",
+  { skip: client.missing() ?? false },
+  async (t) => {
+    const stops = { isbot: ["stopped", "done"], BotD: ["done", "done"], ALTCHA: ["stopped", "stopped"] } as const;
+    for (const [number, name] of (["isbot", "BotD", "ALTCHA"] as const).entries()) {
+      const shop = await startShop(peers[name](), 2 + number);
+      t.teardown(() => shop.close());
+      const results = [false, true].map(async (copied) => {
+        const visit = shop.open({ tellsPlaces: false });
+        t.equal(visit.isWithoutSdk, true);
+        await doWithClient(client, jobs.contact, visit, copied);
+        return outcomeOf(jobs.contact, visit, null, null, false, null).result;
+      });
+      t.same(await Promise.all(results), stops[name], `${name}: a client by default, and with a browser's headers`);
+    }
+  },
+);
+
+t.test("a person has come through where his last page was shown, and met what stood before it", async (t) => {
+  const judged = (...actions: string[]) =>
+    actions.map((action, index) => ({ ...allowed, atMs: index, request: "GET /", action }));
+  const met = (...actions: string[]) => {
+    const visit = { judged: judged(...actions), passes: 1, isRefused: false, served: new Set() };
+    const { result, stop } = outcomeOf(jobs.contact, visit as unknown as ShopVisit, null, null, true, null);
+    return [result, stop?.action ?? null];
+  };
+  t.same(met("allow", "allow"), ["done", null]);
+  t.same(met("challenge", "allow"), ["done", "challenge"]);
+  t.same(met("allow", "challenge"), ["stopped", "challenge"]);
+  t.same(met("allow", "block"), ["stopped", "block"]);
+});
 
 t.test("of verdicts in one band the lowest score is told", async (t) => {
   const judged = [60, 31, 48].map((score) => ({
