@@ -75,6 +75,8 @@ async function goTo(page: DrivenPage, hand: DrivenHand, path: string, visit: Sho
   const link = `a[href="${path}"]`;
   if (manner === "attached") {
     await page.run("document.body.innerText");
+    // The page of a challenge has no links of the shop.
+    if (visit.shownPath === null) return page.open(url);
     // Who works in a person's window does not leave a page that it is on.
     return visit.shownPath === path ? undefined : page.click(link);
   }

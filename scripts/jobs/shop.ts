@@ -44,7 +44,7 @@ export interface ShopVisit {
   /** Behind a peer. */
   readonly isWithoutSdk: boolean;
   place: ShownPage | null;
-  /** Path and query of the page that was served last. */
+  /** Path and query of the page that is shown; null before the first one, and where a block or a challenge took its place. */
   shownPath: string | null;
   /** The SDK's reports, as they came. */
   readonly batches: RecordedBatch[];
@@ -176,6 +176,7 @@ function newVisit(known: Pick<KnownVisit, "url" | "address" | "tellsPlaces" | "i
     note(judged) {
       startedAt ??= performance.now();
       visit.judged.push({ atMs: visit.elapsedMs(), ...judged });
+      if (judged.action === "block" || judged.action === "challenge") visit.shownPath = null;
       visit.waiters.check();
     },
     until: (test, what, ms) => waiters.until(() => test(visit), what, ms),
