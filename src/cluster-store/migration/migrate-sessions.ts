@@ -20,7 +20,7 @@ import { eraseCommand, readCommand } from "../sessions/session-commands.js";
 import { copySession } from "./migration-scripts.js";
 
 /** Counts of one pass over all sessions. */
-export interface SessionsPass {
+interface SessionsPass {
   /** Sessions in the store. */
   readonly sessions: number;
   /** How many of them were missing in the cluster, or differed there, and have been written. */

@@ -32,7 +32,7 @@ import {
   wantedUsage,
 } from "./migrate-counts.js";
 import { wantedRecordedRows } from "./migrate-recorded-rows.js";
-import { SessionsMigration, type SessionsPass } from "./migrate-sessions.js";
+import { SessionsMigration } from "./migrate-sessions.js";
 import { finishMigration } from "./migration-scripts.js";
 
 /** What to copy and where to, how far, and where to report progress. */
@@ -67,15 +67,13 @@ export interface MigrationOptions {
 export interface MigrationReport {
   /** Id of the cluster. */
   readonly cluster: string;
-  /** Number of passes over all sessions. */
+  /** Number of passes over all sessions: one, or as many as the last step took until nothing differed. */
   readonly passes: number;
   /** Sessions in the store. */
   readonly sessions: number;
   /** Sessions written, and sessions removed because the store no longer has them, in all passes. */
   readonly copied: number;
   readonly removed: number;
-  /** Sessions that the last pass found changed since the one before: roughly the work of the last step. */
-  readonly changing: number;
   readonly configuration: number;
   readonly idempotencyKeys: number;
   readonly months: number;
@@ -87,10 +85,8 @@ export interface MigrationReport {
   readonly isFinished: boolean;
 }
 
+/** Of the last step. */
 const passesMax = 5;
-/** If a pass finds fewer changed sessions than this, the last step does the rest. */
-const littleMin = 100;
-const littleShare = 0.001;
 
 /**
  * Throws a `StoreError` for a target that belongs to another store, when rows differ at the end, and when anything else uses the store during the last
@@ -116,7 +112,7 @@ export async function migrateStore(options: MigrationOptions): Promise<Migration
   }
 }
 
-/** Makes passes over the whole store until they find little or, in the last step, nothing that differs. */
+/** Makes one pass over the whole store or, in the last step, as many as it takes until nothing differs. */
 async function copyStore(
   options: MigrationOptions,
   bulk: BulkClient,
@@ -133,38 +129,33 @@ async function copyStore(
     options.onProgress(Math.min(done, total - 1), total);
   };
   const sessions = new SessionsMigration(store, bulk, options.sessionMs);
-  const passes: SessionsPass[] = [];
-  for (;;) {
+  let [copied, removed] = [0, 0];
+  for (let passes = 1; ; passes++) {
     const { lastCommit } = store.root;
     store.root.resetReadTxn();
     const configuration = await copyConfiguration(store, truth, mark);
     // The first pass of the last step compares every byte; the next pass compares again what it had to write.
     const pass = await sessions.pass(step !== null, progress);
-    passes.push(pass);
+    copied += pass.copied;
+    removed += pass.removed;
     const others = await copyRest(options, bulk, () => progress(pass.sessions));
-    const changes = [
-      pass.copied,
-      pass.removed,
-      configuration.copied,
-      ...Object.values(others).map(({ copied }) => copied),
-    ];
-    const changed = changes.reduce((sum, count) => sum + count, 0);
-    const isDone =
-      step === null
-        ? changed <= Math.max(littleMin, littleShare * pass.sessions)
-        : changed === 0 && (await finish(options, bulk, { step, mark, lastCommit, sessions: pass.sessions }));
-    if (!isDone && passes.length < passesMax) continue;
-    if (step !== null && !isDone)
-      throw new StoreError(
-        `the store still changes after ${passesMax} passes (the last found ${changed} rows that differ): does anything write into ${store.root.path}?`,
-      );
+    if (step !== null) {
+      const written = [configuration, ...Object.values(others)].reduce((sum, each) => sum + each.copied, 0);
+      const changed = pass.copied + pass.removed + written;
+      const isDone =
+        changed === 0 && (await finish(options, bulk, { step, mark, lastCommit, sessions: pass.sessions }));
+      if (!isDone && passes < passesMax) continue;
+      if (!isDone)
+        throw new StoreError(
+          `the store still changes after ${passesMax} passes (the last found ${changed} rows that differ): does anything write into ${store.root.path}?`,
+        );
+    }
     options.onProgress(total, total);
     return reportOf(store, mark, {
-      passes: passes.length,
+      passes,
       sessions: pass.sessions,
-      copied: passes.reduce((sum, each) => sum + each.copied, 0),
-      removed: passes.reduce((sum, each) => sum + each.removed, 0),
-      changing: step !== null || passes.length === 1 ? 0 : pass.copied + pass.removed,
+      copied,
+      removed,
       configuration: configuration.rows,
       idempotencyKeys: others.idempotency.rows,
       months: others.usage.rows,
@@ -184,7 +175,6 @@ function reportOf(store: Store, { cluster }: MigrationMark, counts: Partial<Migr
     sessions: rowsOf(store.sessions),
     copied: 0,
     removed: 0,
-    changing: 0,
     configuration: 0,
     idempotencyKeys: 0,
     months: 0,
