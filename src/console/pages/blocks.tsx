@@ -183,7 +183,9 @@ const columnsOf = (
     cell: (row: BlockRow) => (
       <>
         <RuleLink id={row.rule_id} names={names} />
-        <Folded text={row.reason} />
+        <div>
+          <Folded text={row.reason} />
+        </div>
         {row.detection_ids.map((id) => (
           <span key={id}>
             <ExploredDetection id={id} {...at(row)} />{" "}
