@@ -2,7 +2,7 @@
 import type { JudgedFacts, TrafficObserver } from "../contract/traffic/traffic.js";
 import { limits } from "../limits.js";
 import type { Store } from "../store/store.js";
-import { type ChangedRow, JudgedHours, type JudgedPart, type WriterNames } from "./judged-writer.js";
+import { type ChangedRow, type JudgedPart, JudgedRecorder, type WriterNames } from "./judged-writer.js";
 import { packed, unpacked } from "./traffic-row.js";
 import { ValueSketch } from "./value-sketch.js";
 
@@ -109,31 +109,15 @@ export function decodeCrawlers(bytes: Buffer): CrawlerRow[] {
 }
 
 /** One per HTTP thread. */
-export class CrawlerCounts implements TrafficObserver {
-  readonly #store: Pick<Store, "recorded">;
-  readonly #now: () => number;
-  readonly #hours: JudgedHours<HourOfCrawlers>;
-
+export class CrawlerCounts extends JudgedRecorder<HourOfCrawlers> implements TrafficObserver {
   constructor(store: Pick<Store, "recorded">, names: WriterNames, now: () => number) {
-    this.#store = store;
-    this.#now = now;
-    this.#hours = new JudgedHours(names, () => new HourOfCrawlers());
+    super(store, names, now, () => new HourOfCrawlers());
   }
 
   onJudged(facts: JudgedFacts): void {
     if (facts.values.verified_bot === "" && facts.impostorOf === "") return;
-    const held = this.#hours.of(facts.projectId, facts.atMs);
+    const held = this.hours.of(facts.projectId, facts.atMs);
     held.add(facts);
-    if (this.#hours.count > limits.judgedHoursHeldMax) this.#hours.forgetEnded(limits.judgedHoursHeldMax / 2);
-  }
-
-  /** Stores what is new; returns the ms of the thread that it took. Rejects when the store can't be written; the counts are kept then. */
-  flush(): Promise<number> {
-    return this.#hours.flush(this.#store, this.#now());
-  }
-
-  /** Rows of an hour that are not stored yet. */
-  get unstored(): number {
-    return this.#hours.unstored;
+    if (this.hours.count > limits.judgedHoursHeldMax) this.hours.forgetEnded(limits.judgedHoursHeldMax / 2);
   }
 }

@@ -38,14 +38,14 @@ export class WriterNames {
 }
 
 /** The hours that one thread counts. `T` counts one project's hour. */
-export class JudgedHours<T extends JudgedPart> {
-  readonly #begin: (projectId: number, hour: number) => T;
+class JudgedHours<T extends JudgedPart> {
+  readonly #begin: () => T;
   readonly #names: WriterNames;
   #current = new Map<number, Hour<T>>();
   /** Hours that have ended, or were begun twice as a clock went back, and are not stored yet; the oldest first. */
   #ended: Hour<T>[] = [];
 
-  constructor(names: WriterNames, begin: (projectId: number, hour: number) => T) {
+  constructor(names: WriterNames, begin: () => T) {
     this.#names = names;
     this.#begin = begin;
   }
@@ -56,7 +56,7 @@ export class JudgedHours<T extends JudgedPart> {
     const known = this.#current.get(projectId);
     if (known?.hour === hour) return known.part;
     if (known !== undefined) this.#ended.push(known);
-    const begun = { projectId, hour, writer: this.#names.next(), part: this.#begin(projectId, hour) };
+    const begun = { projectId, hour, writer: this.#names.next(), part: this.#begin() };
     this.#current.set(projectId, begun);
     return begun.part;
   }
@@ -120,6 +120,33 @@ export class JudgedHours<T extends JudgedPart> {
         this.#ended = this.#ended.filter((one) => one !== each);
     }
     return tookMs;
+  }
+}
+
+/** What one HTTP thread counts, and writes behind the answers. */
+export abstract class JudgedRecorder<T extends JudgedPart> {
+  protected readonly hours: JudgedHours<T>;
+  readonly #store: Pick<Store, "recorded">;
+  readonly #now: () => number;
+
+  /** `begin` makes the counts of a project's hour. */
+  constructor(store: Pick<Store, "recorded">, names: WriterNames, now: () => number, begin: () => T) {
+    this.#store = store;
+    this.#now = now;
+    this.hours = new JudgedHours(names, begin);
+  }
+
+  /**
+   * Stores what is new; returns the ms of the thread that it took. Rejects when the store can't be written; what was counted is kept then, as far as memory
+   * allows.
+   */
+  flush(): Promise<number> {
+    return this.hours.flush(this.#store, this.#now());
+  }
+
+  /** Rows that are not stored yet. */
+  get unstored(): number {
+    return this.hours.unstored;
   }
 }
 

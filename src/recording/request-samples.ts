@@ -11,7 +11,7 @@ import type { Slices } from "../runtime/long-work.js";
 import { TextMemo } from "../runtime/text-memo.js";
 import type { StoredJudgedRow } from "../store/judged-rows.js";
 import type { Store } from "../store/store.js";
-import { type ChangedRow, JudgedHours, type JudgedPart, type WriterNames } from "./judged-writer.js";
+import { type ChangedRow, type JudgedPart, JudgedRecorder, type WriterNames } from "./judged-writer.js";
 import { pathWithoutTokens } from "./path-template.js";
 import { packed, unpacked } from "./traffic-row.js";
 
@@ -120,38 +120,23 @@ export async function samplesOfHour(
 }
 
 /** One per HTTP thread. */
-export class RequestSamples implements TrafficObserver {
-  readonly #store: Pick<Store, "recorded">;
-  readonly #now: () => number;
+export class RequestSamples extends JudgedRecorder<HourOfSamples> implements TrafficObserver {
   readonly #max: number;
-  readonly #hours: JudgedHours<HourOfSamples>;
   readonly #paths = new TextMemo<string>(limits.trafficMemoMax);
   #sinceLook = 0;
 
   /** `max`: of an hour and project; 0: none. */
   constructor(store: Pick<Store, "recorded">, names: WriterNames, now: () => number, max: number) {
-    this.#store = store;
-    this.#now = now;
+    super(store, names, now, () => new HourOfSamples(max));
     this.#max = max;
-    this.#hours = new JudgedHours(names, () => new HourOfSamples(max));
   }
 
   onJudged(facts: JudgedFacts): void {
     if (this.#max === 0 || facts.subject !== "request") return;
     // The least draw of as many requests as it stands for.
     const draw = facts.weight === 1 ? Math.random() : 1 - (1 - Math.random()) ** (1 / facts.weight);
-    this.#hours.of(facts.projectId, facts.atMs).add(draw, facts.weight, () => this.#sampleOf(facts, draw));
+    this.hours.of(facts.projectId, facts.atMs).add(draw, facts.weight, () => this.#sampleOf(facts, draw));
     if (++this.#sinceLook >= limits.trafficLookEvery) this.#makeRoom();
-  }
-
-  /** Stores what is new; returns the ms of the thread that it took. Rejects when the store can't be written; the samples are kept then, as far as memory allows. */
-  flush(): Promise<number> {
-    return this.#hours.flush(this.#store, this.#now());
-  }
-
-  /** Rows of an hour that are not stored yet. */
-  get unstored(): number {
-    return this.#hours.unstored;
   }
 
   #sampleOf(facts: JudgedFacts, draw: number): RequestSample {
@@ -196,12 +181,12 @@ export class RequestSamples implements TrafficObserver {
 
   #makeRoom(): void {
     this.#sinceLook = 0;
-    const size = () => this.#hours.parts.reduce((sum, part) => sum + part.size, 0);
+    const size = () => this.hours.parts.reduce((sum, part) => sum + part.size, 0);
     if (size() < limits.requestSamplesHeldMax) return;
-    this.#hours.endAll();
-    for (let parts = this.#hours.count; size() >= 2 * limits.requestSamplesHeldMax && parts > 0; ) {
+    this.hours.endAll();
+    for (let parts = this.hours.count; size() >= 2 * limits.requestSamplesHeldMax && parts > 0; ) {
       parts = Math.floor(parts / 2);
-      this.#hours.forgetEnded(parts);
+      this.hours.forgetEnded(parts);
     }
   }
 }

@@ -4,7 +4,7 @@ import type { VerdictSubject } from "../contract/verdicts/verdict.js";
 import { limits } from "../limits.js";
 import type { StoredJudgedRow } from "../store/judged-rows.js";
 import type { Store } from "../store/store.js";
-import { type ChangedRow, JudgedHours, type JudgedPart, type WriterNames } from "./judged-writer.js";
+import { type ChangedRow, type JudgedPart, JudgedRecorder, type WriterNames } from "./judged-writer.js";
 import { packed, unpacked } from "./traffic-row.js";
 
 /** Verdicts that a rule decided or logged in a minute. */
@@ -71,31 +71,15 @@ function encodeMinute(number: number, hits: HitsOfMinute): Buffer {
 }
 
 /** One per HTTP thread. */
-export class RuleMinutes {
-  readonly #store: Pick<Store, "recorded">;
-  readonly #now: () => number;
-  readonly #hours: JudgedHours<HourOfRules>;
-
+export class RuleMinutes extends JudgedRecorder<HourOfRules> {
   constructor(store: Pick<Store, "recorded">, names: WriterNames, now: () => number) {
-    this.#store = store;
-    this.#now = now;
-    this.#hours = new JudgedHours(names, () => new HourOfRules());
+    super(store, names, now, () => new HourOfRules());
   }
 
   /** The rules that matched in one computed verdict. Never throws. */
   count(projectId: number, rules: readonly { readonly id: number }[], subject: VerdictSubject, atMs: number): void {
-    this.#hours.of(projectId, atMs).add(rules, subject, atMs);
-    if (this.#hours.count > limits.judgedHoursHeldMax) this.#hours.forgetEnded(limits.judgedHoursHeldMax / 2);
-  }
-
-  /** Stores what is new; returns the ms of the thread that it took. Rejects when the store can't be written; the counts are kept then. */
-  flush(): Promise<number> {
-    return this.#hours.flush(this.#store, this.#now());
-  }
-
-  /** Rows of a minute that are not stored yet. */
-  get unstored(): number {
-    return this.#hours.unstored;
+    this.hours.of(projectId, atMs).add(rules, subject, atMs);
+    if (this.hours.count > limits.judgedHoursHeldMax) this.hours.forgetEnded(limits.judgedHoursHeldMax / 2);
   }
 }
 

@@ -4,7 +4,7 @@ import { trafficDimensions, valuesInOrder } from "../contract/traffic/traffic.js
 import type { Action, Band, VerdictSubject } from "../contract/verdicts/verdict.js";
 import { limits } from "../limits.js";
 import type { Store } from "../store/store.js";
-import { type ChangedRow, JudgedHours, type JudgedPart, type WriterNames } from "./judged-writer.js";
+import { type ChangedRow, type JudgedPart, JudgedRecorder, type WriterNames } from "./judged-writer.js";
 import { encodeTrafficRow, type Stratum, trafficRowOf } from "./traffic-row.js";
 import { ValueSketch } from "./value-sketch.js";
 
@@ -110,32 +110,17 @@ function textOf(id: number): string {
 }
 
 /** One per HTTP thread. Memory is bounded in values over all projects. */
-export class TrafficValues implements TrafficObserver {
-  readonly #store: Pick<Store, "recorded">;
-  readonly #now: () => number;
-  readonly #hours: JudgedHours<HourOfValues>;
+export class TrafficValues extends JudgedRecorder<HourOfValues> implements TrafficObserver {
   #sinceLook = 0;
 
   constructor(store: Pick<Store, "recorded">, names: WriterNames, now: () => number) {
-    this.#store = store;
-    this.#now = now;
-    this.#hours = new JudgedHours(names, () => new HourOfValues());
+    super(store, names, now, () => new HourOfValues());
   }
 
   onJudged(facts: JudgedFacts): void {
-    this.#hours.of(facts.projectId, facts.atMs).add(facts);
+    this.hours.of(facts.projectId, facts.atMs).add(facts);
     // A verdict adds at most 11 values and its detections.
     if (++this.#sinceLook >= limits.trafficLookEvery) this.#makeRoom();
-  }
-
-  /** Stores what is new; returns the ms of the thread that it took. Rejects when the store can't be written; the counts are kept then, as far as memory allows. */
-  flush(): Promise<number> {
-    return this.#hours.flush(this.#store, this.#now());
-  }
-
-  /** Rows of an hour that are not stored yet. */
-  get unstored(): number {
-    return this.#hours.unstored;
   }
 
   /**
@@ -145,15 +130,15 @@ export class TrafficValues implements TrafficObserver {
   #makeRoom(): void {
     this.#sinceLook = 0;
     if (this.#size() < limits.trafficValuesHeldMax) return;
-    this.#hours.endAll();
-    for (const part of this.#hours.parts) part.shrink(limits.trafficSlotsLeast);
-    for (let parts = this.#hours.parts.length; this.#size() >= limits.trafficValuesHeldMax && parts > 0; ) {
+    this.hours.endAll();
+    for (const part of this.hours.parts) part.shrink(limits.trafficSlotsLeast);
+    for (let parts = this.hours.parts.length; this.#size() >= limits.trafficValuesHeldMax && parts > 0; ) {
       parts = Math.floor(parts / 2);
-      this.#hours.forgetEnded(parts);
+      this.hours.forgetEnded(parts);
     }
   }
 
   #size(): number {
-    return this.#hours.parts.reduce((sum, part) => sum + part.size, 0);
+    return this.hours.parts.reduce((sum, part) => sum + part.size, 0);
   }
 }
