@@ -1,13 +1,8 @@
 /** `account list` and `project list`, beside a running server: what the API makes is in them at once. */
 import { join } from "node:path";
 import t from "tap";
-import { command, json, serve } from "../support/process.js";
+import { command, type FirstKeys, json, serve } from "../support/process.js";
 import { threads } from "./ingest.js";
-
-interface First {
-  readonly account_id: number;
-  readonly account_token: string;
-}
 
 interface Listed {
   readonly data: readonly { readonly id: number; readonly name: string; readonly site_key: string | null }[];
@@ -15,7 +10,7 @@ interface Listed {
 
 t.test("a project that the API creates is listed, by account and among all", async (t) => {
   const dir = join(t.testdir(), "store");
-  const first = await json<First>(dir, "init");
+  const first = await json<FirstKeys>(dir, "init");
   const serving = await serve(t, dir, { flags: [...threads] });
   const asked = { token: first.account_token, body: { name: "Shop" } };
   const made = await serving.ask("POST", "/v1/projects", asked);

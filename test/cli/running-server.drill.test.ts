@@ -1,19 +1,12 @@
 /** The command line beside a running server on the same folder: the server notices every change at once, and stops in order. */
 import { join } from "node:path";
 import t from "tap";
-import { command, json, serve } from "../support/process.js";
+import { command, type FirstKeys, json, serve } from "../support/process.js";
 import { ingest, threads } from "./ingest.js";
-
-interface First {
-  account_id: number;
-  user_id: number;
-  project_id: number;
-  account_token: string;
-}
 
 t.test("a running server notices what commands change", async (t) => {
   const dir = join(t.testdir(), "store");
-  const first = await json<First>(dir, "init");
+  const first = await json<FirstKeys>(dir, "init");
   const env = { VERDICTD_TRUSTED_PROXY: "10.0.0.0/8", VERDICTD_SERVICE_HOST: "10.0.0.1" };
   const serving = await serve(t, dir, { flags: ["--verdict-ttl", "0", ...threads], env });
   t.same(
@@ -117,7 +110,7 @@ t.test("a running server notices what commands change", async (t) => {
 
 t.test("SIGTERM stops the server in order; its batches are stored", async (t) => {
   const dir = join(t.testdir(), "store");
-  const first = await json<First>(dir, "init");
+  const first = await json<FirstKeys>(dir, "init");
   const serving = await serve(t, dir, { flags: threads });
   const scoring = `/v1/projects/${first.project_id}/scoring`;
   const { json: keys } = await serving.ask("POST", scoring, { token: first.account_token });

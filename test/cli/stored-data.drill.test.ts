@@ -6,20 +6,13 @@ import { decodeSessionToken } from "../../src/contract/sessions/session-token.js
 import { openStore } from "../../src/store/open-store.js";
 import type { Store } from "../../src/store/store.js";
 import { tables } from "../../src/store/tables.js";
-import { command, json, serve } from "../support/process.js";
+import { command, type FirstKeys, json, serve } from "../support/process.js";
 import { askUntil } from "../support/server.js";
 import { ingest, threads } from "./ingest.js";
 
-interface First {
-  account_id: number;
-  user_id: number;
-  project_id: number;
-  account_token: string;
-}
-
 t.test("commands see what a running server stores", async (t) => {
   const dir = join(t.testdir(), "store");
-  const first = await json<First>(dir, "init");
+  const first = await json<FirstKeys>(dir, "init");
   const serving = await serve(t, dir, { flags: ["--verdict-ttl", "0", ...threads] });
   const scoring = `/v1/projects/${first.project_id}/scoring`;
   const { json: keys } = await serving.ask("POST", scoring, { token: first.account_token });

@@ -12,6 +12,7 @@ import { metaKeys, sessionKey } from "../../src/store/keys.js";
 import { openStore } from "../../src/store/open-store.js";
 import type { NewBlock } from "../../src/store/recorded-rows.js";
 import type { Store } from "../../src/store/store.js";
+import { ruleBlock } from "../support/rule-block.js";
 import { putSession, storedToken } from "../support/stored-session.js";
 
 const beganMs = Date.UTC(2026, 10, 21);
@@ -26,18 +27,8 @@ function openTestStore(t: Test, ...projects: number[]): { store: Store; blocks: 
   return { store, blocks: new Blocks(store, () => nowMs) };
 }
 
-const block = (projectId: number, number: number, path: string | null = null) => ({
-  projectId,
-  sessionToken: storedToken(beganMs, number),
-  verdict: "definite",
-  score: 2,
-  reason: "",
-  detectionIds: [],
-  source: "rule" as const,
-  ruleId: 1,
-  path,
-  createdAt: "2026-11-21T10:00:00.000Z",
-});
+const block = (projectId: number, number: number, path: string | null = null) =>
+  ruleBlock(projectId, storedToken(beganMs, number), { path, atMs: Date.UTC(2026, 10, 21, 10) });
 
 /** As a thread records it that answers a session's verdict. */
 const record = (blocks: Blocks, one: ReturnType<typeof block>): boolean =>

@@ -28,12 +28,12 @@ import { decodeSession, encodeSession } from "../../src/store/session-record.js"
 import { ingest, threads } from "../cli/ingest.js";
 import { tracesIn } from "../cluster-store/ingest/session-traces.js";
 import { ownFolder } from "../support/own-folder.js";
-import { command, json, serve } from "../support/process.js";
+import { command, type FirstKeys, json, serve } from "../support/process.js";
 import type { RedisNode } from "../support/redis-cluster.js";
 import { askUntil } from "../support/server.js";
 import { storedToken } from "../support/stored-session.js";
 import { waitUntil } from "../support/wait-until.js";
-import { type FirstKeys, startCommandClusters } from "./command-clusters.js";
+import { startCommandClusters } from "./command-clusters.js";
 
 const { cluster, url, other, single } = await startCommandClusters(t);
 const client = new ClusterClient({ url: parseStoreUrl(url) as StoreUrl });

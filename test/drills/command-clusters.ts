@@ -13,13 +13,6 @@ export interface CommandClusters {
   readonly single: RedisCluster;
 }
 
-/** What `init --json` prints. */
-export interface FirstKeys {
-  account_id: number;
-  project_id: number;
-  account_token: string;
-}
-
 /** Starts them. */
 export async function startCommandClusters(t: Pick<Test, "teardown">): Promise<CommandClusters> {
   const user = ["user", "store", "on", ">secret", ...storeAclRules];

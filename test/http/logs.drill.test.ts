@@ -6,6 +6,7 @@ import { Rules } from "../../src/control-plane/rules/rules.js";
 import { Blocks, sessionSubject } from "../../src/recording/blocks.js";
 import { sweep } from "../../src/store/expiry.js";
 import { automatedBatch, batch } from "../support/batches.js";
+import { ruleBlock } from "../support/rule-block.js";
 import { storeSession } from "../support/stored-session.js";
 import { isOnCluster } from "../support/test-store.js";
 import { good, type Service, startService, type Tenant, toolHeaders } from "./service.js";
@@ -17,18 +18,8 @@ const tokensOf = (rows: { session_token: string }[]) => rows.map((row) => row.se
 
 /** A block of a session of its own. */
 async function block(projectId: number, index: number) {
-  return {
-    projectId,
-    sessionToken: await storeSession(service.server.store, projectId, Date.now(), index),
-    verdict: "definite",
-    score: 1,
-    reason: "Because.",
-    detectionIds: [100101],
-    source: "rule" as const,
-    ruleId: 1,
-    path: null,
-    createdAt: new Date().toISOString(),
-  };
+  const token = await storeSession(service.server.store, projectId, Date.now(), index);
+  return { ...ruleBlock(projectId, token, { path: null }), reason: "Because.", detectionIds: [100101] };
 }
 
 /** As the server records it. */

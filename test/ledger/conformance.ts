@@ -15,6 +15,7 @@ import { decodeSession, encodeSession } from "../../src/store/session-record.js"
 import type { Store } from "../../src/store/store.js";
 import { tableNames, tables } from "../../src/store/tables.js";
 import type { Owner } from "../support/owner.js";
+import { ruleBlock } from "../support/rule-block.js";
 import { bytesOf, type Expected, idsOf, Model, type ModelSession, recordsMax, tenantNumbers } from "./model.js";
 import {
   elsewhere,
@@ -323,18 +324,7 @@ class Run {
     const { projectId } = this.#owner(session.tenant);
     const key = blockTallyKey(Math.floor(noonMs / minuteMs), projectId, ++this.#changes, session.token);
     const tally = { key, projectId, sessionToken: session.token, recordsMax, lastId: 0 };
-    const block = {
-      projectId,
-      sessionToken: session.token,
-      verdict: "definite" as const,
-      score: 2,
-      reason: "",
-      detectionIds: [],
-      source: "rule" as const,
-      ruleId: 1,
-      path: "/",
-      createdAt: new Date(noonMs).toISOString(),
-    };
+    const block = ruleBlock(projectId, session.token, { atMs: noonMs });
     const blocks = Array.from({ length: count }, () => ({ block, tally }));
     const write = { projectId, blocks, changes: [{ tally, further: 0, references: [] }] };
     const [written] = await this.ledger.store.recorded.blocks.write([write], noonMs);

@@ -18,6 +18,7 @@ import type { Store } from "../../src/store/store.js";
 import { rowsOf } from "../../src/store/store-size.js";
 import { sessionTableNames, tableNames } from "../../src/store/tables.js";
 import { currentSchema } from "../../src/store/upgrades.js";
+import { ruleBlock } from "../support/rule-block.js";
 
 const atMs = Math.floor(Date.now() / 1000) * 1000 - 3_600_000;
 const dayMs = 86_400_000;
@@ -29,20 +30,7 @@ const tokenOf = (number: number): Buffer =>
 const textOf = (number: number): string => encodeSessionToken(tokenOf(number));
 const contactKeyOf = (number: number): Buffer =>
   idempotencyKey(idempotencyDay(atMs), 1, hashIdempotencyKey(`key ${number}`));
-const blockOf = (number: number, id: number) => ({
-  id,
-  projectId: 1,
-  sessionToken: textOf(number),
-  verdict: "definite" as const,
-  score: 2,
-  reason: "",
-  detectionIds: [],
-  source: "rule" as const,
-  ruleId: 1,
-  path: "/",
-  createdAt: new Date(atMs).toISOString(),
-  count: 1,
-});
+const blockOf = (number: number, id: number) => ({ id, ...ruleBlock(1, textOf(number), { atMs }), count: 1 });
 
 /** Sessions 1 to `sessions` of project 1, each with an `Idempotency-Key` row and two blocks; as schema 6 had them where `isOld`. */
 function fill(store: Store, sessions: number, isOld = false): void {

@@ -110,6 +110,14 @@ export async function command(args: readonly string[], env: NodeJS.ProcessEnv = 
   return host(args, { ...(await storeNamedIn(args)), ...env });
 }
 
+/** What `init --json` prints. */
+export interface FirstKeys {
+  readonly account_id: number;
+  readonly user_id: number;
+  readonly project_id: number;
+  readonly account_token: string;
+}
+
 /** Runs a command with `--json` that is expected to be done; the one value it printed. */
 export async function json<T = Record<string, unknown>>(dataDir: string, ...args: string[]): Promise<T> {
   const { code, stdout, stderr } = await command([...args, "--json", "--data-dir", dataDir]);

@@ -28,12 +28,12 @@ import { addressSubject, Blocks, sessionSubject } from "../../../src/recording/b
 import { withEvents } from "../../../src/recording/timeline.js";
 import { LongWork } from "../../../src/runtime/long-work.js";
 import { sessionKey } from "../../../src/store/keys.js";
-import type { NewBlock } from "../../../src/store/recorded-rows.js";
 import type { Store } from "../../../src/store/store.js";
 import { startService, toolHeaders } from "../../http/service.js";
 import { automatedBatch, batch, event } from "../../support/batches.js";
 import { ownFolder } from "../../support/own-folder.js";
 import { startRedis } from "../../support/redis-cluster.js";
+import { ruleBlock } from "../../support/rule-block.js";
 import { waitUntil } from "../../support/wait-until.js";
 
 const dayMs = 86_400_000;
@@ -79,18 +79,8 @@ async function erase(projectId: number, token: string): Promise<void> {
 }
 
 /** Project ids are beyond those of the accounts that the last test makes. */
-const block = (projectId: number, sessionToken: string | null, path: string): NewBlock => ({
-  projectId,
-  sessionToken,
-  verdict: "definite",
-  score: 2,
-  reason: "",
-  detectionIds: [],
-  source: "rule",
-  ruleId: 1,
-  path,
-  createdAt: new Date(nowMs).toISOString(),
-});
+const block = (projectId: number, sessionToken: string | null, path: string) =>
+  ruleBlock(projectId, sessionToken, { path, atMs: nowMs });
 
 async function rows({ blocks }: { blocks: Blocks }, projectId: number, limit = 100) {
   const page = await blocks.page(projectId, limit, null);

@@ -22,6 +22,7 @@ import { withEvents } from "../../../src/recording/timeline.js";
 import { sessionKey } from "../../../src/store/keys.js";
 import type { Store } from "../../../src/store/store.js";
 import { startRedis } from "../../support/redis-cluster.js";
+import { ruleBlock } from "../../support/rule-block.js";
 
 const projectId = 1;
 const redis = await startRedis(t, { replicas: 0 });
@@ -49,10 +50,7 @@ t.test("blocks that are no longer shown are erased too, as long as their segment
   const { last, segment } = blockRows(projectId);
   const slot = keySlot(last);
   const write = async (of = sessionToken): Promise<void> => {
-    const createdAt = new Date().toISOString();
-    const verdict = { verdict: "definite", score: 2, reason: "", detectionIds: [] };
-    const block = { ...verdict, projectId, sessionToken: of, source: "rule" as const, ruleId: 1, path: "/", createdAt };
-    t.ok(blocks.record(block, sessionSubject(of)));
+    t.ok(blocks.record(ruleBlock(projectId, of), sessionSubject(of)));
     await blocks.flush(true);
   };
   await write();

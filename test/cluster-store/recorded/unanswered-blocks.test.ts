@@ -7,9 +7,9 @@ import { blockRows } from "../../../src/cluster-store/keys.js";
 import { clusterRecordedRows } from "../../../src/cluster-store/recorded/cluster-recorded-rows.js";
 import { UnavailableError } from "../../../src/errors.js";
 import { addressSubject, Blocks } from "../../../src/recording/blocks.js";
-import type { NewBlock } from "../../../src/store/recorded-rows.js";
 import type { Store } from "../../../src/store/store.js";
 import { startRedis } from "../../support/redis-cluster.js";
+import { ruleBlock } from "../../support/rule-block.js";
 import { waitUntil } from "../../support/wait-until.js";
 
 // No master is taken for failed while it is frozen.
@@ -28,18 +28,7 @@ while ((await masterOf(projects.other)) === frozen) projects.other++;
 const atMs = Date.now();
 
 function record(projectId: number, path: string): void {
-  const block: NewBlock = {
-    projectId,
-    sessionToken: null,
-    verdict: "definite",
-    score: 2,
-    reason: "",
-    detectionIds: [],
-    source: "rule",
-    ruleId: 1,
-    path,
-    createdAt: new Date(atMs).toISOString(),
-  };
+  const block = ruleBlock(projectId, null, { path, atMs });
   // One record a path; further blocks raise its count.
   t.ok(blocks.record(block, addressSubject(path)));
 }
