@@ -7,7 +7,7 @@ import type { BenchOptions } from "./options.js";
 import { redisServer, runCommand, scratchFolder, startPeer, startVerdictd, type Target } from "./servers/servers.js";
 import { type ClientRequest, judgedRequest, verdictRead } from "./traffic/client-request.js";
 
-export interface Keys {
+interface Keys {
   readonly siteKey: string;
   readonly privateKey: string;
 }

@@ -36,10 +36,10 @@ export function median(values: readonly number[]): number {
 }
 
 /** The job without its address: the same traffic goes to each server. */
-export type JobFor = (target: Target) => LoadJob;
+type JobFor = (target: Target) => LoadJob;
 
 /** Warms up, then measures: CPU and requests of the very same time. */
-export async function runOnce(generator: Generator, target: Target, job: LoadJob): Promise<Sample> {
+async function runOnce(generator: Generator, target: Target, job: LoadJob): Promise<Sample> {
   await generator.run({ ...job, durationMs: job.warmUpMs, warmUpMs: 0 });
   const before = cpuOf(target);
   const [result] = await generator.run({ ...job, warmUpMs: 0 });

@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { pathToFileURL } from "node:url";
 
-export interface Conclusion {
+interface Conclusion {
   readonly exitCode: 0 | 1 | 3;
   readonly lines: readonly string[];
 }

@@ -4,7 +4,7 @@
  */
 import type { Trace, TraceRow } from "./trace-sessions.js";
 
-export interface Alteration {
+interface Alteration {
   readonly name: string;
   readonly alter: (trace: Trace) => Trace;
 }

@@ -14,7 +14,7 @@ interface Share {
 }
 
 /** What leaving a detection or a source out shows. */
-export interface LeftOutRow {
+interface LeftOutRow {
   readonly slug: string;
   readonly strength: string;
   /** The source of people on which it fires most often, and all other sources together. */

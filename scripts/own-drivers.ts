@@ -7,7 +7,7 @@ import { between, integerBetween, type Random, roughlyNormal, seededRandom } fro
 import type { Trace, TraceRow } from "./trace-sessions.js";
 
 /** Where targets are, px. */
-export interface Area {
+interface Area {
   readonly width: number;
   readonly height: number;
 }

@@ -49,7 +49,7 @@ export class ShingleIndex {
 const record = Buffer.alloc(packedBytesMax);
 
 /** Folds one trace as a session, its features packed and unpacked between batches as in the store. */
-export function foldTrace(trace: Trace, form: TraceForm, index: ShingleIndex): SessionFeatures {
+function foldTrace(trace: Trace, form: TraceForm, index: ShingleIndex): SessionFeatures {
   let features = newFeatures();
   const opening: Parameters<typeof batchesOf>[2] = [
     ["page", { path: "/", host: "shop.example" }],

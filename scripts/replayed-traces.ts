@@ -5,7 +5,7 @@
 import { seededRandom } from "./live/randomness.js";
 import type { Trace, TraceRow } from "./trace-sessions.js";
 
-export interface Replay {
+interface Replay {
   readonly name: string;
   readonly play: (trace: Trace) => Trace;
 }

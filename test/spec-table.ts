@@ -4,7 +4,7 @@
  * `spec-table.test.ts` checks that each is there. A statement without a row has no test: add both together.
  */
 
-export type SpecRow = readonly [section: string, statement: string, file: string, test: string];
+type SpecRow = readonly [section: string, statement: string, file: string, test: string];
 
 const ingest = "test/ingest/ingest.test.ts";
 const retries = "test/ingest/retry-claims.ts";

@@ -7,7 +7,7 @@ import type { Browser } from "playwright-core";
 /** Long enough for timers to keep the parts apart, short beside a visit. */
 const periodMs = 40;
 
-export interface SlowRenderers {
+interface SlowRenderers {
   /** The part of the time that they really ran. */
   readonly share: () => number;
   stop(): void;

@@ -44,7 +44,7 @@ export interface CommitCost {
   readonly groupMs: number;
 }
 
-export interface CommitCostOptions {
+interface CommitCostOptions {
   readonly url: StoreUrl;
   /** Processes of the engine. */
   readonly masters: readonly number[];

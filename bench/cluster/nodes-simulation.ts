@@ -4,7 +4,7 @@
  */
 
 /** Measured, microseconds of a group. */
-export interface GroupTimes {
+interface GroupTimes {
   /** Batches of a group. */
   readonly group: number;
   /** CPU of a node's scoring thread. */
@@ -15,7 +15,7 @@ export interface GroupTimes {
   readonly wholeUs: number;
 }
 
-export interface Simulated {
+interface Simulated {
   readonly nodes: number;
   readonly masters: number;
   /** Groups of a node under way at once. */

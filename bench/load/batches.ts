@@ -2,7 +2,7 @@
 import type { EventPayload, EventType } from "../../src/contract/events/events.js";
 
 /** A UUID's length: what the SDK's request ids and idempotency keys look like. */
-export const uniqueLength = 36;
+const uniqueLength = 36;
 
 /** Writes unique ids: nothing else in this process or another gets the same. */
 export class UniqueIds {

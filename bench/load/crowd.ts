@@ -26,7 +26,7 @@ interface RequestTemplate extends BatchTemplate {
 const tokenLength = tokenPlaceholder.length;
 const tokenHead = Buffer.from('"session_token":"');
 
-export class Crowd {
+class Crowd {
   #size = 0;
   #tokens = Buffer.alloc(0);
   /** Which batch of the visit each visitor sends next; 0: the first contact. */

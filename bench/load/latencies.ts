@@ -1,12 +1,5 @@
 /** Times of single requests: every one is kept, so that percentiles are exact. */
 
-export interface Percentiles {
-  readonly p50: number;
-  readonly p90: number;
-  readonly p99: number;
-  readonly max: number;
-}
-
 /** Percentiles the plots show: from the middle to one in ten thousand. */
 export const curve = [50, 75, 90, 95, 99, 99.5, 99.9, 99.99] as const;
 

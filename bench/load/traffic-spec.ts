@@ -33,10 +33,10 @@ export type TrafficSpec =
   | { readonly kind: "challenge"; readonly siteKey: string; readonly tokens: TokensSpec };
 
 /** The next request of one connection; its bytes are valid until the connection asks again. */
-export type NextRequest = () => Buffer;
+type NextRequest = () => Buffer;
 
 /** Told of the answer to the last request that the connection asked for: `bytes` from `start` to `end`, for the time of the call. */
-export type OnAnswer = (status: number, bytes: Buffer, start: number, end: number) => void;
+type OnAnswer = (status: number, bytes: Buffer, start: number, end: number) => void;
 
 export interface ConnectionTraffic {
   readonly next: NextRequest;

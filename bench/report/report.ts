@@ -9,7 +9,7 @@ import { plots } from "./plots.js";
 import { frontTable, goalTable, type InProcessRow, inProcessTable, loadTable, otherTable } from "./table.js";
 
 /** How the run was asked for, and what it took. */
-export interface RunFacts {
+interface RunFacts {
   readonly pairs: number;
   readonly seconds: number;
   readonly sessions: number;

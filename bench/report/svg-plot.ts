@@ -1,6 +1,6 @@
 /** Line plots as SVG, small enough to read: axes (linear or logarithmic), grid, lines with points, a legend. Light and dark pages alike. */
 
-export interface Axis {
+interface Axis {
   readonly label: string;
   readonly isLog: boolean;
   /** Where lines of the grid stand, with their texts. The first and the last bound the axis. */

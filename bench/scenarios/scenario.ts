@@ -15,7 +15,7 @@ export interface BenchContext {
 }
 
 /** A figure to reach, in the figure's own unit. */
-export interface Goal {
+interface Goal {
   readonly value: number;
   /** Whether `value` is the least or the most that is allowed. */
   readonly bound: "least" | "most";

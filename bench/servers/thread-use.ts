@@ -26,7 +26,7 @@ interface Profile {
 }
 
 /** Processor time of each thread of a process so far, nanoseconds by thread id. */
-export function threadTimes(pid: number): Map<number, number> {
+function threadTimes(pid: number): Map<number, number> {
   const folder = `/proc/${pid}/task`;
   const times = new Map<number, number>();
   for (const name of readdirSync(folder)) {
@@ -63,7 +63,7 @@ export function partTimes(profile: Profile, from: number, to: number): Map<strin
   return times;
 }
 
-export interface Span {
+interface Span {
   readonly from: { readonly micros: number; readonly times: ReadonlyMap<number, number> };
   readonly to: { readonly micros: number; readonly times: ReadonlyMap<number, number> };
 }

@@ -8,7 +8,7 @@ import { gunzipSync } from "node:zlib";
 import { eventIdPlaceholder, idPlaces, jitterPlaces, siteKeyPlaceholder, tokenPlaceholder } from "../load/batches.js";
 
 /** One batch: when it was sent, ms after the visit's first, and its body. */
-export interface RecordedBatch {
+interface RecordedBatch {
   readonly atMs: number;
   readonly body: string;
 }

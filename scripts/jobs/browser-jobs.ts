@@ -12,7 +12,7 @@ const stepMsMax = 10_000;
 const reloadMs = 1500;
 
 /** The job can't go on: the shop said no. */
-export class Stopped extends Error {}
+class Stopped extends Error {}
 
 /** `documented`: go there, fill, click. `attached`: by links where there are such. `effort`: looks about, waits, moves along curves, types with pauses, follows links. */
 export type Manner = "documented" | "attached" | "effort";

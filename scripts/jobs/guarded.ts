@@ -8,7 +8,7 @@ import type { Gate, OpenVisit } from "./shop.js";
 const startMsMax = 60_000;
 
 /** A rule as it is posted, in the order of the list. */
-export interface RuleOfShop {
+interface RuleOfShop {
   readonly expression: string;
   readonly action: "block" | "challenge";
 }

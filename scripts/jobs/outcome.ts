@@ -6,7 +6,7 @@ import type { Step } from "./jobs.js";
 import type { ShopVisit } from "./shop.js";
 
 /** The first answer that was not the page. */
-export interface Stop {
+interface Stop {
   readonly action: string;
   /** Method and path. */
   readonly request: string;

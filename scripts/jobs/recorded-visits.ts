@@ -26,9 +26,7 @@ export interface RecordedVisit extends Pick<Cell, "group" | "tool" | "mode" | "j
 }
 
 /** The recording, from the project's root or from its build. */
-export const recordedVisitsFile = fileURLToPath(
-  new URL("../../../scripts/jobs/recorded-visits.jsonl.gz", import.meta.url),
-);
+const recordedVisitsFile = fileURLToPath(new URL("../../../scripts/jobs/recorded-visits.jsonl.gz", import.meta.url));
 
 /** A visit as it is kept: without tokens, keys and the addresses of this machine. */
 export function recordedVisit({ group, tool, mode, job }: Cell, batches: readonly RecordedBatch[]): RecordedVisit {

@@ -32,7 +32,7 @@ const productsPerPage = 10;
 const productCount = 60;
 
 /** What a shop's page has in its head: the script of whatever protects the shop. */
-export interface PageHead {
+interface PageHead {
   readonly script: string;
   readonly tellsPlaces: boolean;
 }

@@ -12,7 +12,7 @@ import { Waiters } from "../live/waiters.js";
 import { postPaths, shopPage, stylesheet } from "./shop-pages.js";
 
 /** What the gate said of one request. `band` and `score` are verdictd's. */
-export interface Judged {
+interface Judged {
   readonly atMs: number;
   readonly request: string;
   readonly action: string;
@@ -24,7 +24,7 @@ export interface Judged {
 }
 
 /** Where things are on the page that is shown. */
-export interface ShownPage extends PagePlace {
+interface ShownPage extends PagePlace {
   /** The page's own `performance.timeOrigin`: another page has another. */
   readonly loadedAt: number;
 }
@@ -53,7 +53,7 @@ export interface ShopVisit {
 }
 
 /** Of one report: ms since the first verdict of the visit, and the types of its events, each once. */
-export interface ReportSeen {
+interface ReportSeen {
   readonly status: number;
   readonly atMs: number;
   readonly types: readonly string[];

@@ -37,11 +37,7 @@ function bandOf(outcome: JobOutcome | undefined): string {
 }
 
 /** Of a group under a set of rules: how many were stopped of those that took place. */
-export function stoppedOf(
-  rows: readonly JobRow[],
-  group: GroupName,
-  set: string,
-): readonly [stopped: number, ran: number] {
+function stoppedOf(rows: readonly JobRow[], group: GroupName, set: string): readonly [stopped: number, ran: number] {
   const outcomes = rows.filter(({ cell }) => cell.group === group).flatMap(({ outcomes }) => outcomes[set] ?? []);
   const ran = outcomes.filter(({ result }) => result !== "failed");
   return [ran.filter(({ result }) => result === "stopped").length, ran.length];

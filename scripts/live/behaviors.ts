@@ -9,7 +9,7 @@ import { between, integerBetween, type Random, roughlyNormal } from "./randomnes
 import { buttonIds } from "./site-page.js";
 
 /** Carries out a visit on an open page; takes at most about ten seconds. */
-export type Behavior = (page: DrivenPage, random: Random) => Promise<void>;
+type Behavior = (page: DrivenPage, random: Random) => Promise<void>;
 
 const names = ["Ada Lovelace", "Grace Hopper", "Edsger Dijkstra", "Barbara Liskov"];
 const messages = ["Is the small one in stock?", "Do you ship to Portugal?", "What wood is it made of?"];

@@ -15,7 +15,7 @@ export const programs = {
   python3: process.env["PYTHON_PATH"] ?? "/usr/bin/python3",
 } as const;
 
-export type ProgramName = keyof typeof programs;
+type ProgramName = keyof typeof programs;
 
 /** The first of the programs that is not there, as a reason to show; null when all are. */
 export function missingProgram(...names: readonly ProgramName[]): string | null {

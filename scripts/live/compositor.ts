@@ -14,7 +14,7 @@ const startMsMax = 30_000;
 const socketName = "wayland-live";
 
 /** A running compositor. */
-export interface Compositor {
+interface Compositor {
   /** Makes a program its client, and keeps it from the screen of X11. */
   readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;

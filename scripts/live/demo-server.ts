@@ -3,7 +3,7 @@ import { awaitOutput, endChild, startChild } from "./child-process.js";
 import { scratchFolder } from "./scratch-folder.js";
 
 /** A running server and the keys of its project, whose scoring is enabled. */
-export interface DemoServer {
+interface DemoServer {
   readonly origin: string;
   readonly project: string;
   readonly accountToken: string;

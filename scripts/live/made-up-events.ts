@@ -9,7 +9,7 @@ import { between, integerBetween, type Random } from "./randomness.js";
 export type MadeUpPath = "wandering" | "smooth" | "scattered";
 
 /** What the client claims to be. */
-export interface ClaimedBrowser {
+interface ClaimedBrowser {
   readonly userAgent: string;
   readonly majorVersion: string;
 }

@@ -89,7 +89,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 /** The ids of a row's detections with the number of visits that showed them, most frequent first. */
-export function detectionCounts(row: Row): [id: number, visits: number][] {
+function detectionCounts(row: Row): [id: number, visits: number][] {
   const counts = new Map<number, number>();
   for (const outcome of row.outcomes) {
     if (!("verdict" in outcome)) continue;

@@ -5,8 +5,6 @@
 
 /** Ids of the buttons that a visit clicks. */
 export const buttonIds = ["info", "prices", "photos", "basket", "send"] as const;
-/** Ids of the fields that a visit fills. */
-export const fieldIds = ["name", "message"] as const;
 
 const style = `
   body { font: 16px/1.5 sans-serif; margin: 0; padding: 10px 40px; }

@@ -10,7 +10,7 @@ import { sitePage } from "./site-page.js";
 import { Waiters } from "./waiters.js";
 
 /** One batch as it arrived, and verdictd's answer. */
-export interface SeenBatch {
+interface SeenBatch {
   readonly headers: IncomingHttpHeaders;
   readonly batch: IngestBatch;
   readonly status: number;

@@ -93,7 +93,7 @@ function positionOf(use: string, name: string): string {
 }
 
 /** The bundles of a checkout. */
-export interface Bundles {
+interface Bundles {
   /** `path` is relative to the checkout. */
   readonly files: readonly { readonly path: string; readonly bytes: Buffer }[];
   /** Paths of the modules in them. */

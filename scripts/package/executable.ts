@@ -15,7 +15,7 @@ interface Postject {
   inject(file: string, resource: string, data: Buffer, options: { readonly sentinelFuse: string }): Promise<void>;
 }
 
-export interface ExecutableParts {
+interface ExecutableParts {
   readonly version: string;
   readonly files: readonly TreeFile[];
   /** Node's binary for the machine that is built for. */

@@ -44,7 +44,7 @@ const remarks: Readonly<Record<string, string>> = {
 };
 
 /** Data that a build carries, with its sources, licences and the attribution that they ask for. */
-export const carriedData: readonly (readonly [title: string, file: string])[] = [
+const carriedData: readonly (readonly [title: string, file: string])[] = [
   ["Network facts (country and autonomous system of an address)", "src/network/SOURCES.md"],
   ["Declared bots", "src/bots/declared/SOURCES.md"],
   ["Marks of agents", "src/bots/marks/SOURCES.md"],

@@ -10,7 +10,7 @@ import { browserPackages, licenceTexts } from "./licences.js";
 import { type RegistryPackage, registryPackage } from "./registry-package.js";
 import { type Arch, nodeAbi } from "./target.js";
 
-export interface ProgramTree {
+interface ProgramTree {
   /** Ordered by path. */
   readonly files: readonly TreeFile[];
   /** Folders of the packages whose code is in it, as the lock file names them. */

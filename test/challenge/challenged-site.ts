@@ -36,7 +36,7 @@ export async function untilScored({ server, tenant }: Shop, session: string): Pr
 export const sessionScript =
   "new Promise(done => { const look = () => window.verdictd ? window.verdictd.ready.then(done) : setTimeout(look, 20); look(); })";
 
-export interface ShopAnswer {
+interface ShopAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }

@@ -20,7 +20,7 @@ import { freePort } from "../support/free-port.js";
 import { listening } from "../support/listening.js";
 import { openShop, type Shop, shopAnswer } from "./challenged-site.js";
 
-export type OpenFront = (t: Test, shop: Shop) => Promise<string>;
+type OpenFront = (t: Test, shop: Shop) => Promise<string>;
 
 /** What visitors' browsers ask of verdictd. */
 const ownPaths = [
@@ -63,7 +63,7 @@ async function listen(t: Test, server: Server): Promise<string> {
   return `http://${await listening(t, server)}`;
 }
 
-export const openExpress: OpenFront = (t, shop) => {
+const openExpress: OpenFront = (t, shop) => {
   const app = express();
   app.use((req, res, next) => {
     res.once("finish", () => shop.answered?.(req.path, res.statusCode));

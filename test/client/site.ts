@@ -20,7 +20,7 @@ export const endless: RequestListener = (_request, response) => {
   write();
 };
 
-export interface Site {
+interface Site {
   readonly baseUrl: string;
   readonly requests: IncomingMessage[];
   connections: number;

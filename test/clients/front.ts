@@ -17,7 +17,7 @@ export type Fault =
   | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> };
 
 /** A request as it arrived. */
-export interface Asked {
+interface Asked {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;

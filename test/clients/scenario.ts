@@ -19,7 +19,7 @@ export interface Scenario {
  * A step is one command, `visit` with what differs from `GET /ok` of an unknown visitor; what stands in for verdictd from then on; and what is expected.
  * With a list of targets or faults the command is given once for each; `$turn` is then its number, from 0 on. Each answer is held to what is expected.
  */
-export interface Step {
+interface Step {
   readonly fault?: Fault | readonly Fault[];
   readonly create?: object;
   readonly visit?: {

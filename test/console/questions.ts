@@ -13,10 +13,10 @@ import { type Answer, askerAs, askUntil, type Tenant, type TestServer } from "..
 import { Desk, loginIncident, readVerdict } from "./desk.js";
 
 /** An answer takes at most so many from the overview. */
-export const clicksMax = 4;
+const clicksMax = 4;
 
 /** What the questions are asked of, as `prepare` leaves it. */
-export interface Scene {
+interface Scene {
   readonly server: TestServer;
   readonly tenant: Tenant;
   /** Signed in as the owner. */
@@ -91,7 +91,7 @@ export async function prepare(t: Test, server: TestServer, tenant: Tenant, desk:
 }
 
 /** Presses as a person does, and counts: a click and Enter are one each, what is typed is free. */
-export class Clicks {
+class Clicks {
   count = 0;
 
   constructor(readonly page: Page) {}
@@ -121,7 +121,7 @@ export class Clicks {
 }
 
 /** A question, and the way to its answer: resolves once the answer stands on the page. */
-export interface Question {
+interface Question {
   readonly asked: string;
   readonly answer: (scene: Scene, clicks: Clicks, t: Test) => Promise<void>;
 }
@@ -132,7 +132,7 @@ const panel = (page: Page, name: string) => page.getByRole("region", { name, exa
 const dialogOf = (page: Page) => page.getByRole("dialog");
 
 /** In the order of the day; what one changes the next ones may find. */
-export const questions: readonly Question[] = [
+const questions: readonly Question[] = [
   {
     asked: "is there an attack now, since when, on what, by whom",
     answer: async ({ desk: { page } }, clicks) => {

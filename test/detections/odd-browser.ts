@@ -6,7 +6,7 @@ import type { EventPayload } from "../../src/contract/events/events.js";
 import type { RequestFacts } from "../../src/contract/evidence/header-facts.js";
 import { chromeEnvironment } from "../engines/sessions.js";
 
-export interface OddBrowser {
+interface OddBrowser {
   readonly name: string;
   readonly why: string;
   /** What differs from a plain Chrome's request. */

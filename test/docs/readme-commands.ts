@@ -3,7 +3,7 @@
  * `…` stands for anything. Runs nothing.
  */
 
-export interface Block {
+interface Block {
   /** The line of its fence, from 1. */
   readonly line: number;
   readonly source: string;
@@ -24,7 +24,7 @@ export function blocksMarked(markdown: string, mark: string): Block[] {
 }
 
 /** A piece of a block up to its next promise: the commands, and all that they must print (null: no matter what). */
-export interface Step {
+interface Step {
   readonly source: string;
   readonly promise: string | null;
 }

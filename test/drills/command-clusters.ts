@@ -4,7 +4,7 @@ import { storeAclRules } from "../../src/cluster-store/permissions.js";
 import { type RedisCluster, startRedis } from "../support/redis-cluster.js";
 
 /** The engines, and how the first is named. */
-export interface CommandClusters {
+interface CommandClusters {
   readonly cluster: RedisCluster;
   /** Of the cluster, for a user who may do no more than the store needs. */
   readonly url: string;

@@ -32,7 +32,7 @@ export interface Tenant {
   readonly privateKey: string;
 }
 
-export interface TenantOptions {
+interface TenantOptions {
   readonly plan?: string;
   readonly role?: Role;
   readonly abilities?: readonly string[];

@@ -10,7 +10,7 @@ import { IncidentDetector, type ProjectMinute } from "../../src/incidents/detect
 export const mondayMs = Date.UTC(2026, 10, 2);
 
 /** Hours in memory. */
-export function hoursInMemory(): BaselineHours {
+function hoursInMemory(): BaselineHours {
   const rows = new Map<string, HourOfCounts>();
   return {
     read: (projectId, hour) => rows.get(`${projectId} ${hour}`),

@@ -31,7 +31,7 @@ export async function counted(store: Store, projectId: number): Promise<{ sessio
 }
 
 /** Expects these counts; on a cluster they follow the sessions a moment later. */
-export async function expectCounted(
+async function expectCounted(
   t: Test,
   store: Store,
   projectId: number,

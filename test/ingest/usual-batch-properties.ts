@@ -13,7 +13,7 @@ import { readUsualBatch } from "../../src/ingest/usual-batch.js";
 import { anyCharacter, holds } from "../support/property.js";
 
 /** How many bodies of a run were taken in one pass, accepted by parse and typia only, and refused. */
-export interface Seen {
+interface Seen {
   usual: number;
   accepted: number;
   refused: number;

@@ -11,7 +11,7 @@ import { RawClient } from "../support/raw-socket.js";
 import type { VerdictdProcess } from "./verdictd-process.js";
 
 /** What the application got to see. */
-export interface Seen {
+interface Seen {
   readonly path: string;
   readonly visit: Pick<Visit, "verdict" | "sessionToken" | "context"> | null;
 }
@@ -275,13 +275,13 @@ export async function checkOutage(t: Test, start: StartApp, verdictd: VerdictdPr
   t.match(byPhase, { before: { 403: Number }, killed: { 200: Number }, after: { 403: Number } });
 }
 
-export async function seen(app: string, path: string, headers: Record<string, string>): Promise<Seen> {
+async function seen(app: string, path: string, headers: Record<string, string>): Promise<Seen> {
   const response = await fetch(app + path, { headers });
   if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
   return (await response.json()) as Seen;
 }
 
-export interface Outage {
+interface Outage {
   readonly answered: number;
   /** Visitors of /ok who got anything but 200, and of /block anything but 200 or 403. */
   readonly failures: readonly string[];

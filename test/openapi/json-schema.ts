@@ -5,7 +5,7 @@
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-export interface ValidatorOptions {
+interface ValidatorOptions {
   /** Component schemas by name. */
   readonly components: Readonly<Record<string, Schema>>;
   /** Whether a key that an object's schema does not list is a mistake: for answers, which hold no surprises. */

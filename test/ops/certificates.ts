@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync } from "node:fs";
 import type { Test } from "tap";
 
-export interface CertificatePair {
+interface CertificatePair {
   readonly certificate: string;
   readonly key: string;
 }

@@ -22,7 +22,7 @@ export function cannotRun(): string | false {
   }
 }
 
-export interface Done {
+interface Done {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;

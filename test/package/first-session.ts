@@ -2,17 +2,17 @@
 import { automatedBatch } from "../support/batches.js";
 import type { BareRoot, Serving } from "./bare-root.js";
 
-export interface Verdict {
+interface Verdict {
   readonly verdict: string;
   readonly score: number;
 }
 
-export interface Project {
+interface Project {
   readonly id: number;
   readonly token: string;
 }
 
-export interface Session {
+interface Session {
   /** How many of its two events were accepted. */
   readonly accepted: number;
   /** Its verdict, as the server at `address` has it. */

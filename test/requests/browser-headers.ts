@@ -70,7 +70,7 @@ export function requestFrom(browser: Browser, kind: Kind, way: Way): JudgedReque
   });
 }
 
-export function methodOf(kind: Kind): string {
+function methodOf(kind: Kind): string {
   return kind === "form" || kind === "fetch of JSON" ? "POST" : "GET";
 }
 

@@ -13,7 +13,7 @@ export const safariAgent =
 const host: HeaderLine = ["Host", "shop.example"];
 
 /** `agent` stands where the library puts the user agent, its own or one that it was given. */
-export interface Library {
+interface Library {
   readonly name: string;
   readonly ownAgent: string;
   readonly lines: (agent: string) => HeaderLine[];

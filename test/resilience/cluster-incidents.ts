@@ -14,7 +14,7 @@ export interface Scene extends ClusterNodes {
   readonly zones: readonly Zone[] | null;
 }
 
-export interface Incident {
+interface Incident {
   readonly name: string;
   /** Only with zones; only with two replicas a master. */
   readonly needsZones?: boolean;
@@ -217,7 +217,7 @@ async function otherMaster(cluster: RedisCluster, slot: number): Promise<RedisNo
   throw new Error("there is one master only");
 }
 
-export interface IncidentOutcome extends Audit {
+interface IncidentOutcome extends Audit {
   readonly kills: number;
   readonly counts: LoadCounts;
 }

@@ -16,7 +16,7 @@ import type { Reply } from "../support/keep-alive-client.js";
 import type { Owner } from "../support/owner.js";
 import type { RedisCluster } from "../support/redis-cluster.js";
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly nodes: readonly VerdictdNode[];
   readonly owner: Owner;
   readonly visitors: number;

@@ -21,7 +21,7 @@ export interface CrashRun {
   readonly flags: readonly string[];
 }
 
-export interface CrashFigures {
+interface CrashFigures {
   acknowledged: number;
   events: number;
   sessions: number;

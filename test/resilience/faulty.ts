@@ -11,7 +11,7 @@ import { type Served, serve } from "../support/process.js";
 
 const entry = fileURLToPath(new URL("./faulty-server.js", import.meta.url));
 
-export interface Faulty {
+interface Faulty {
   readonly dataDir: string;
   readonly owner: Owner;
   readonly server: Served;

@@ -4,7 +4,7 @@
  */
 import { Session } from "node:inspector/promises";
 
-export interface Guided {
+interface Guided {
   /** Inputs to begin with. */
   readonly seeds: readonly Buffer[];
   /** Tokens of the input's language, put into inputs now and then. */
@@ -18,7 +18,7 @@ export interface Guided {
   readonly run: (input: Buffer) => boolean;
 }
 
-export interface GuidedFigures {
+interface GuidedFigures {
   readonly inputs: number;
   /** Inputs that reached something new. */
   readonly kept: number;

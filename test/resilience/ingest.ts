@@ -24,14 +24,14 @@ export const noFacts = {
   contentType: "application/json",
 } as const;
 
-export interface Sent {
+interface Sent {
   readonly body: unknown;
   readonly key?: string;
   readonly nowMs: number;
   readonly ip?: string;
 }
 
-export interface Ingest {
+interface Ingest {
   readonly store: Store;
   readonly owner: Owner;
   /** Commits these batches in one transaction; their outcomes. */

@@ -35,7 +35,7 @@ interface Answer {
   readonly token: string;
 }
 
-export interface Recording {
+interface Recording {
   readonly owner: Owner;
   /** The file before the first write. */
   readonly before: Buffer;
@@ -50,7 +50,7 @@ export function seenUnflushed({ writes }: Recording): number {
   return writes.filter(({ at, isThrough }) => at < 2 * pageBytes && !isThrough).length;
 }
 
-export interface CutFigures {
+interface CutFigures {
   cuts: number;
   /** Most acknowledged batches that one cut lost. */
   lostMost: number;

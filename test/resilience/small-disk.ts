@@ -14,7 +14,7 @@ export const cannotMount: string | false =
     ? false
     : "needs unshare (util-linux) and user namespaces";
 
-export interface SmallDisk {
+interface SmallDisk {
   readonly server: Served;
   readonly owner: Owner;
   /** The data folder as the test sees it. */

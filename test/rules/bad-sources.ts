@@ -1,6 +1,6 @@
 /** Sources the language refuses, each with the place of the fault and a piece of what was expected and found there. */
 
-export interface BadSource {
+interface BadSource {
   readonly source: string;
   /** `line:column`, both from 1. */
   readonly at: string;

@@ -1,7 +1,7 @@
 /** Sources the language accepts, each with the tree it must give and its printed form. */
 import type { Comparison, Expression } from "../../src/rules/ast.js";
 
-export interface GoodSource {
+interface GoodSource {
   readonly source: string;
   readonly ast: Expression;
   readonly printed: string;

@@ -66,7 +66,7 @@ function bits(text: string): string {
 }
 
 /** Whether the address is in the range, by comparing prefixes of strings of zeros and ones. */
-export function naiveInRange(address: string, range: string): boolean {
+function naiveInRange(address: string, range: string): boolean {
   const [base, prefix] = range.split("/") as [string, string?];
   const ours = bits(address);
   const theirs = bits(base);

@@ -11,7 +11,7 @@ import { gate, openSite, type Post, pageWith, wholeEnvironment } from "./site.js
 import type { Arrive, Tab, Visitor } from "./visitor.js";
 
 /** The case's claim, and its proof: a visitor of its own, gone at the end. */
-export type Case = readonly [claim: string, prove: (t: Test, visitor: Visitor) => Promise<void>];
+type Case = readonly [claim: string, prove: (t: Test, visitor: Visitor) => Promise<void>];
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 /** Makes a page record something at once. */

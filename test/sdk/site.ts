@@ -28,7 +28,7 @@ export interface Post {
  * How the endpoint answers one post: a status (202 answers `token`, `interval` as `X-Verdict-Interval`, and `packing`), `drop` closes the connection;
  * `until` delays it.
  */
-export interface Answer {
+interface Answer {
   status: number | "drop";
   token?: string;
   interval?: number;

@@ -14,9 +14,9 @@ export interface Tab {
 }
 
 /** What the page and its scripts wrote to the console, and errors that nobody caught. */
-export type Noise = string[];
+type Noise = string[];
 
-export interface Cookie {
+interface Cookie {
   name: string;
   value: string;
   domain: string;

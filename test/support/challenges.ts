@@ -11,12 +11,12 @@ export const deriveKey: DeriveKeyFunction = async ({ cost, keyLength = 32 }, sal
 });
 
 /** What `/v1/challenges` answers, as far as it is solved. */
-export interface Puzzles {
+interface Puzzles {
   readonly puzzles: readonly object[];
 }
 
 /** A puzzle with its solution. */
-export interface SolvedPuzzle {
+interface SolvedPuzzle {
   readonly challenge: Challenge;
   readonly solution: { readonly counter: number; readonly derivedKey: string };
 }

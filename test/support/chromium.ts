@@ -63,7 +63,7 @@ const commonArgs = [
 ];
 
 /** How the browser presents itself. */
-export interface LaunchOptions {
+interface LaunchOptions {
   /** Leaves out what Chromium says of its own accord about being automated: `navigator.webdriver` is false then. */
   hideAutomation?: boolean;
   /** Opens a window on this X display instead of being headless. */

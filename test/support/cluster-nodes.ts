@@ -24,7 +24,7 @@ export interface VerdictdNode {
   count(name: string): Promise<number>;
 }
 
-export interface NodesOptions {
+interface NodesOptions {
   readonly count: number;
   readonly flags?: readonly string[];
   /** Default: all on 127.0.0.1. */

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import dnsPacket from "dns-packet";
 
 /** How the server treats one name: records by type, or a way to fail. */
-export type DnsBehaviour =
+type DnsBehaviour =
   | { readonly records: readonly string[]; readonly ttl?: number }
   | { readonly fail: "SERVFAIL" | "REFUSED" | "NXDOMAIN" }
   /** Answers nothing but "too long for UDP"; there is no TCP side to turn to. */
@@ -17,7 +17,7 @@ export type DnsBehaviour =
   /** Answers once the promise is settled. */
   | { readonly after: Promise<unknown>; readonly records: readonly string[]; readonly ttl?: number };
 
-export type DnsType = "PTR" | "A" | "AAAA";
+type DnsType = "PTR" | "A" | "AAAA";
 
 export interface DnsServer {
   /** `127.0.0.1:port`, as a resolver takes it. */

@@ -1,6 +1,6 @@
 /** Reads what Prometheus reads. */
 
-export interface Sample {
+interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;

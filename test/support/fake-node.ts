@@ -5,7 +5,7 @@ import type { Test } from "tap";
 import { RespParser, type RespReply } from "../../src/cluster/resp-parser.js";
 
 /** A command that has arrived. */
-export interface FakeCommand {
+interface FakeCommand {
   /** `GET key` */
   readonly text: string;
   /** Which connection it came on: 0, 1… in the order of their opening. */
@@ -15,7 +15,7 @@ export interface FakeCommand {
 }
 
 /** What is written to the connection, as RESP; `undefined` leaves it to the node. Commands behind it wait until it is there. */
-export type FakeAnswer = string | undefined | Promise<string | undefined>;
+type FakeAnswer = string | undefined | Promise<string | undefined>;
 
 export interface FakeNode {
   readonly address: string;
@@ -30,7 +30,7 @@ export const noAnswer: Promise<never> = new Promise(() => {});
 export const ok = "+OK\r\n";
 
 /** A bulk string. */
-export const bulk = (text: string): string => `$${text.length}\r\n${text}\r\n`;
+const bulk = (text: string): string => `$${text.length}\r\n${text}\r\n`;
 
 /** An answer to `CLUSTER SLOTS`: all slots are at the first node, the others are its replicas. */
 export function slotsOf(...addresses: string[]): string {

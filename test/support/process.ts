@@ -130,7 +130,7 @@ export async function json<T = Record<string, unknown>>(dataDir: string, ...args
 export type LogLine = Readonly<Record<string, unknown>>;
 
 /** How a process ended: its exit code, or the signal that ended it. */
-export type End = number | NodeJS.Signals | null;
+type End = number | NodeJS.Signals | null;
 
 export interface Served {
   /** The port of the line that was waited for. */
@@ -159,7 +159,7 @@ export interface Served {
   ended(): Promise<End>;
 }
 
-export interface ServeOptions {
+interface ServeOptions {
   /** Flags of `serve`, or of what `entry` starts. */
   readonly flags?: readonly string[];
   /** Default: one that the system picks. */

@@ -10,7 +10,7 @@ import { ErrorReply, RespParser, type RespReply } from "../../src/cluster/resp-p
 export class RedisFault extends Error {}
 
 /** How a server is reached. */
-export interface AskedServer {
+interface AskedServer {
   readonly password?: string;
   readonly tls?: { readonly certificate: string };
 }

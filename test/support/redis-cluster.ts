@@ -18,7 +18,7 @@ const slots = 16_384;
 /** How often nodes tell each other what they know hangs on this setting: clusters are formed under the usual one. */
 const nodeTimeout = "cluster-node-timeout";
 
-export interface RedisOptions {
+interface RedisOptions {
   /** Default 3. */
   readonly masters?: number;
   /** Of each master; default 1. */

@@ -73,7 +73,7 @@ export async function firstTenant(server: TestServer): Promise<Tenant> {
   return enabled(server, made.accountId, made.userId, made.projectId, made.accountToken);
 }
 
-export interface TenantOptions {
+interface TenantOptions {
   readonly plan?: string;
   readonly role?: Role;
   readonly abilities?: readonly string[];

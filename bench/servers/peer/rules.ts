@@ -1,7 +1,7 @@
 /** The peer's rules: the ten that the bench gives verdictd's project (`bench/bed.ts`), written by hand as code. They match nobody. */
 import type { ScoredState } from "../../../src/contract/sessions/session.js";
 
-export interface Rule {
+interface Rule {
   readonly name: string;
   readonly action: "challenge";
   readonly matches: (session: ScoredState, band: string, ageSeconds: number) => boolean;

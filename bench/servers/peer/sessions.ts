@@ -39,7 +39,7 @@ interface CrossSessionCounts {
   readonly withShape: number;
 }
 
-export interface Recorded {
+interface Recorded {
   readonly token: string;
   readonly accepted: number;
 }

@@ -92,7 +92,7 @@ const claims = (userAgent: string): Extension => ({
   script: `Object.defineProperty(Navigator.prototype, "userAgent", { get: () => ${JSON.stringify(userAgent)}, configurable: true });`,
 });
 
-export const extensions = {
+const extensions = {
   linkHints: { script: linkHints },
   filler: { script: filler },
   farbler: { script: farbler, isEarly: true, isEverywhere: true },

@@ -51,7 +51,7 @@ print("done" if done else "refused" if action else "missing", flush=True)
 `;
 
 /** A session bus with the accessibility registry on it. */
-export interface AccessibilityBus {
+interface AccessibilityBus {
   /** What a browser's environment needs to be on it. */
   readonly env: Readonly<Record<string, string>>;
   /** Does the default action of the button of this name. */

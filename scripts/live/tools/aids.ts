@@ -26,7 +26,7 @@ import {
 } from "./window.js";
 
 /** What a visit by a person is made of. */
-export interface Person {
+interface Person {
   readonly movements: readonly Movement[];
   readonly typing: readonly Keystroke[];
 }

@@ -3,7 +3,7 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** A running proxy. */
-export interface FilteringProxy {
+interface FilteringProxy {
   /** Chromium's switches to use it, for loopback too. */
   readonly args: readonly string[];
   close(): Promise<void>;

@@ -14,7 +14,7 @@ const bindings = "/usr/lib/x86_64-linux-gnu/girepository-1.0/IBus-1.0.typelib";
 const startMsMax = 30_000;
 
 /** Engines by the way they are used. */
-export const engineFiles = { dictation: bindings, anthy: "/usr/share/ibus/component/anthy.xml" } as const;
+const engineFiles = { dictation: bindings, anthy: "/usr/share/ibus/component/anthy.xml" } as const;
 export type EngineName = keyof typeof engineFiles;
 
 /** Why an engine can't be used; null when it can. */
@@ -65,7 +65,7 @@ GLib.MainLoop().run()
 `;
 
 /** A running input method on one screen. */
-export interface InputMethod {
+interface InputMethod {
   /** What a browser's environment needs to use it. */
   readonly env: Readonly<Record<string, string>>;
   /** Puts a text in where the focus is; of the engine `dictation` only. */

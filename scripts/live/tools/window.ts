@@ -112,7 +112,7 @@ export function pointOf(place: PagePlace, id: string, random: Random): { x: numb
 }
 
 /** What a window needs of a visit: its address, and what its pages told. */
-export interface WindowVisit {
+interface WindowVisit {
   readonly url: string;
   readonly token: string | null;
   readonly place: PagePlace | null;

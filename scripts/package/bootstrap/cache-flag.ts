@@ -1,6 +1,6 @@
 /** Takes `--cache-dir` out of the command line: the executable needs it before the program that reads the other flags is there. */
 
-export interface CacheFlag {
+interface CacheFlag {
   /** Undefined when the default folders are meant. */
   readonly folder: string | undefined;
   /** The other arguments, in their order. */

@@ -7,7 +7,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 
-export interface PackedFile {
+interface PackedFile {
   /** Relative, with slashes. */
   readonly path: string;
   readonly bytes: number;
@@ -46,7 +46,7 @@ export function cacheFolders(
   return [...own.map((folder) => join(folder, "verdictd")), join(temporary, `verdictd-${uid}`)];
 }
 
-export interface Unpacked {
+interface Unpacked {
   /** Its time of change is that of the last start. */
   readonly folder: string;
   /** False when every file was there. */

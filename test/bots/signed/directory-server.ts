@@ -11,7 +11,7 @@ import { listening } from "../../support/listening.js";
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-export interface DirectoryServer {
+interface DirectoryServer {
   /** What it answers from now on. */
   answer: Answer;
   /** `https://localhost:PORT`. */

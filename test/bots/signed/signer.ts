@@ -4,7 +4,7 @@ import type { SignedRequest } from "../../../src/bots/signed/signed-agents.js";
 import type { PublicJwk } from "../../../src/contract/bots/signed-agents.js";
 
 /** An Ed25519 key pair and its thumbprint (RFC 8037, appendix A.3). */
-export interface TestKey {
+interface TestKey {
   readonly privateKey: KeyObject;
   readonly jwk: PublicJwk;
   readonly thumbprint: string;
@@ -32,7 +32,7 @@ export interface SignOptions {
   readonly params?: Readonly<Record<string, string | null>>;
 }
 
-export const authority = "shop.example";
+const authority = "shop.example";
 export const agentUrl = "https://agent.example";
 
 /** The three fields of a signature. */

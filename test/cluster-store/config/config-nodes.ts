@@ -28,7 +28,7 @@ export async function startConfigCluster(t: Pick<Test, "teardown">): Promise<{ c
 }
 
 /** A node of its own folder, as far as the configuration goes. */
-export interface Node extends OpenedConfig {
+interface Node extends OpenedConfig {
   readonly client: ClusterClient;
   readonly state: ConfigState;
   readonly folder: string;

@@ -72,7 +72,7 @@ export function environmentOn(display: Display | null): Record<string, string | 
 export const chromiumPath = programs.chromium;
 
 /** A page's verbs that a tool does not have. */
-export const no = (what: string) => () => Promise.reject(new Error(`an agent has no ${what} of its own`));
+const no = (what: string) => () => Promise.reject(new Error(`an agent has no ${what} of its own`));
 
 /** An agent as the bench of jobs drives it. */
 export function agentPage({ open, click, fill, look }: Agent): DrivenPage {

@@ -1,7 +1,7 @@
 /** Finds in an agent's snapshot of a page of the shop what the bench names by a selector: agents know elements by role, name and address. */
 
 /** An element as the model would say it. */
-export interface Wanted {
+interface Wanted {
   readonly role: "textbox" | "button" | "link";
   readonly name: RegExp;
 }
@@ -29,7 +29,7 @@ const links: Readonly<Record<string, string>> = {
 };
 
 /** What a selector of the bench of jobs means. Throws for one that it does not use. */
-export function wantedOf(selector: string): Wanted {
+function wantedOf(selector: string): Wanted {
   const whole = (name: string) => new RegExp(`"${name}"`);
   const field = /^#(\w+)$/.exec(selector);
   if (field !== null) return { role: "textbox", name: whole(field[1]!) };
