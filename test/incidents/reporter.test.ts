@@ -3,6 +3,7 @@ import t from "tap";
 import { seededRandom } from "../../scripts/live/randomness.js";
 import type { JudgedFacts } from "../../src/contract/traffic/traffic.js";
 import { RequestReporter } from "../../src/incidents/reporter.js";
+import { limits } from "../../src/limits.js";
 import { judgedFacts, programRequest } from "./synthetic-traffic.js";
 
 const facts = judgedFacts(programRequest(0));
@@ -55,3 +56,21 @@ t.test(
     }
   },
 );
+
+t.test("of a million requests in a minute some hundred a second are told, which stand for all", async (t) => {
+  const reporter = new RequestReporter(seededRandom(13));
+  const perSecond = Math.ceil(1_000_000 / 60);
+  let all = 0;
+  let mostOfSecond = 0;
+  for (let second = 0; second < 60; second++) {
+    for (let each = 0; each < perSecond; each++)
+      reporter.onJudged(factsOf("curl", second * 1000 + Math.floor((1000 * each) / perSecond)));
+    const told = reporter.take();
+    mostOfSecond = Math.max(mostOfSecond, told.length);
+    all += told.reduce((sum, { weight }) => sum + weight, 0);
+  }
+  // Of the first second nobody knows how many come: blocks become larger as they do.
+  t.ok(mostOfSecond < 5 * limits.incidentFactsOfSecond, `${mostOfSecond} in a second`);
+  const share = all / (60 * perSecond);
+  t.ok(share > 0.99 && share < 1.01, `stand for ${share} of them`);
+});
