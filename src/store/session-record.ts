@@ -206,7 +206,7 @@ export function decodeScoredState(bytes: Buffer): ScoredState | null {
   // Most have none, and an index of -1 would be looked up as a name.
   const category = bytes[6] === 0 ? undefined : verifiedBotCategories[bytes[6]! - 1];
   const refusedAtMs = challengeRefusedAtMs(bytes);
-  return {
+  const state: ScoredState = {
     scored: (bytes[1]! & scoredFlag) !== 0,
     engineScores: {
       heuristics: bytes[2]! || null,
@@ -216,16 +216,18 @@ export function decodeScoredState(bytes: Buffer): ScoredState | null {
     score: bytes[5]!,
     detectionIds,
     verifiedBot: category === undefined ? null : { name: botName, category },
-    ...(hasProof(bytes) && { addressProof: bytes.toString("hex", proofAt, proofAt + addressProofBytes) }),
-    ...(hasAgentMarks(bytes) && { agentMarks: bytes.toString("utf8", marksAt + 1, marksAt + 1 + bytes[marksAt]!) }),
     firstSeenMs: bytes.readDoubleLE(8),
     lastSeenMs: bytes.readDoubleLE(16),
     loggedInAtMs: bytes.readDoubleLE(24),
     clearance: readClearance(bytes),
-    ...(refusedAtMs > 0 && { challengeRefusedAtMs: refusedAtMs }),
     eventCount: bytes.readUInt32LE(32),
     last: { path, host, userAgent, ip },
   };
+  // Few sessions have these; a spread of what may not be there costs each read.
+  if (hasProof(bytes)) state.addressProof = bytes.toString("hex", proofAt, proofAt + addressProofBytes);
+  if (hasAgentMarks(bytes)) state.agentMarks = bytes.toString("utf8", marksAt + 1, marksAt + 1 + bytes[marksAt]!);
+  if (refusedAtMs > 0) state.challengeRefusedAtMs = refusedAtMs;
+  return state;
 }
 
 /**

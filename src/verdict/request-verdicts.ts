@@ -128,8 +128,20 @@ export class RequestVerdicts {
     const exceptions = sources.exceptionsOf(project);
     const agent = knownAgent({ state, request: evidence, verifiedBot }, sources.agents);
     const agentOf = () => agent;
-    const known = { verifiedBot, addresses, exceptions, sessionToken, agent: agentOf };
-    const decision = decide({ state, request: evidence, project, rules, context, ...known, nowMs });
+    // Field by field: a spread of objects costs V8 a microsecond.
+    const decision = decide({
+      state,
+      request: evidence,
+      project,
+      rules,
+      context,
+      verifiedBot,
+      addresses,
+      exceptions,
+      sessionToken,
+      agent: agentOf,
+      nowMs,
+    });
     if (decision === null) throw new Error("a request was not judged");
     const { clearanceUse } = decision;
     if (clearanceUse !== undefined && sources.useClearance !== undefined && state !== null && sessionToken !== null) {

@@ -153,14 +153,8 @@ export function decide(input: DecideInput): Decision | null {
   const because = isOverBudget ? `${decided} ${overBudgetReason}`.trimStart() : decided;
   const blocked = enforced === "block" && terminating !== null;
   const { use } = clearance;
-  return {
-    verdict: unworded(enforced, because),
-    rule,
-    logged,
-    blocked,
-    isOverBudget,
-    ...(use !== null && { clearanceUse: use }),
-  };
+  const decision: Decision = { verdict: unworded(enforced, because), rule, logged, blocked, isOverBudget };
+  return use === null ? decision : { ...decision, clearanceUse: use };
 }
 
 /**

@@ -191,8 +191,20 @@ export class VerdictReader {
     const verifiedBot = verifiedBotOf(state, context, sources.verifiedBotAt);
     const exceptions = sources.exceptionsOf(project);
     const agent = () => knownAgent({ state, verifiedBot }, sources.agents);
-    const known = { verifiedBot, addresses: sources.addresses, exceptions, sessionToken: token, agent };
-    const decision = decide({ state, project, rules, context, ...known, nowMs });
+    const { addresses } = sources;
+    // Field by field: a spread of objects costs V8 a microsecond.
+    const decision = decide({
+      state,
+      project,
+      rules,
+      context,
+      verifiedBot,
+      addresses,
+      exceptions,
+      sessionToken: token,
+      agent,
+      nowMs,
+    });
     if (decision === null) return this.#failedOpen(project, token, asked, nowMs);
     if (decision.clearanceUse !== undefined && sources.useClearance !== undefined) {
       const used = sources
