@@ -48,6 +48,8 @@ export interface JudgedTrafficSources {
   /** Whom a user agent claims to be; undefined for nobody. */
   readonly claimOf: (userAgent: string) => { readonly operator: string; readonly category: string | null } | undefined;
   readonly ipStorage: IpStorage;
+  /** Runs the work, in which the look-ups need not see a list that is replaced meanwhile. If absent, each sees the latest. */
+  readonly together?: (work: () => void) => void;
   /** Called when a verdict could not be told. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -114,13 +116,19 @@ export class JudgedTraffic {
     const [told, weights] = [this.#waiting, this.#weights];
     this.#waiting = [];
     this.#weights = [];
-    for (const [index, judged] of told.entries()) {
-      try {
-        const facts = this.#factsOf(judged, weights[index]!);
-        for (const observer of this.#observers) observer.onJudged(facts);
-      } catch (error) {
-        this.#sources.onFailure(error);
-      }
+    if (told.length === 0) return;
+    const { together = (work) => work() } = this.#sources;
+    together(() => {
+      for (let index = 0; index < told.length; index++) this.#tellOne(told[index]!, weights[index]!);
+    });
+  }
+
+  #tellOne(judged: Judged, weight: number): void {
+    try {
+      const facts = this.#factsOf(judged, weight);
+      for (const observer of this.#observers) observer.onJudged(facts);
+    } catch (error) {
+      this.#sources.onFailure(error);
     }
   }
 

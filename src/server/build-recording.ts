@@ -26,7 +26,7 @@ export function buildRecording(
   visitors: VisitorFacts,
   eventLog: EventRecorder | null,
 ) {
-  const { config, log, store, meters, outages, now } = thread;
+  const { config, log, store, meters, outages, reads, now } = thread;
   const traffic = new TrafficCounter(store);
   const { addresses, declaredBotOf, claimOf } = visitors;
   const judged = new JudgedTraffic({
@@ -34,6 +34,7 @@ export function buildRecording(
     declaredBotOf,
     claimOf,
     ipStorage: config.ipStorage,
+    together: (work) => reads.together(work),
     onFailure: (err) => log.error({ err }, "a verdict could not be counted by value"),
   });
   const judgedRecords = new JudgedRecords(store, now, config.requestSamples, () => judged.tell());

@@ -108,6 +108,20 @@ export class TickReads {
     this.#store.root.resetReadTxn();
   }
 
+  /** Runs work behind the answers, for all of which the revision is read once. What is read after it reads anew: requests may have come in later. */
+  together(work: () => void): void {
+    if (this.#isFresh) {
+      work();
+      return;
+    }
+    this.#isFresh = true;
+    try {
+      work();
+    } finally {
+      this.#age();
+    }
+  }
+
   /** `readRevision`, read once for all requests of a tick: they share a snapshot anyway. */
   revision(): number {
     if (!this.#isFresh) return readRevision(this.#store);

@@ -4,7 +4,7 @@ import t, { type Test } from "tap";
 import { Environment, visibleBeforeFlush } from "../../src/store/environment.js";
 import { sessionKey } from "../../src/store/keys.js";
 import { openStore } from "../../src/store/open-store.js";
-import { TickReads } from "../../src/store/store.js";
+import { raiseRevision, TickReads } from "../../src/store/store.js";
 import { commitHider } from "../support/set-back.js";
 
 /** An environment whose table holds "first" and "last", each of a commit of its own. */
@@ -141,4 +141,32 @@ t.test("a timer's snapshot is not that of requests that are read after it", asyn
   reads.begin();
   reads.begin();
   t.equal(resets.length, 2);
+});
+
+t.test("work behind the answers has one revision, and what is read after it has the next one", async (t) => {
+  const store = openStore(t.testdir());
+  t.teardown(() => store.close());
+  const reads = new TickReads(store);
+  const before = reads.revision();
+  const change = () => {
+    store.root.transactionSync(() => raiseRevision(store));
+    store.root.resetReadTxn();
+  };
+  reads.together(() => {
+    t.equal(reads.revision(), before);
+    change();
+    t.equal(reads.revision(), before, "it is read once");
+  });
+  const after = reads.revision();
+  t.ok(after > before);
+  t.throws(
+    () =>
+      reads.together(() => {
+        reads.revision();
+        throw new Error("no way");
+      }),
+    /no way/,
+  );
+  change();
+  t.ok(reads.revision() > after, "also where the work fails");
 });
