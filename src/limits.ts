@@ -81,6 +81,8 @@ export const limits = {
   textMemoCharactersMax: 2 * MIB,
   /** A session whose last report is no older, ms, has nothing under way that is worth waiting for: the contract's 2 s. */
   reportFreshMs: 2000,
+  /** ms for which a report may come behind the question about its form's POST: a browser sends both at once, and the POST was seen to be 6 ms earlier. */
+  reportBehindMs: 25,
   /** ms between two looks at a session that a verdict waits for: a read of microseconds on one host, a round trip on a cluster. */
   reportPollMs: 15,
   reportPollRemoteMs: 40,

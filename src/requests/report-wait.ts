@@ -27,17 +27,16 @@ export class ReportWait {
   }
 
   /**
-   * Resolves once the session has a score, its last report is at most 2 s older than now and none is under way, after `waitMs`, or when `isOver` says that
-   * nobody waits any more. Null: there is nothing to wait for, or too many wait already. Never rejects.
+   * Resolves once the session has a score, its last report is at most 2 s older than now, none is under way and none can be just behind this question
+   * (a form's POST may overtake its own report by some ms), after `waitMs`, or when `isOver` says that nobody waits any more. Null: there is nothing to wait for, or too many wait already. Never rejects.
    */
   wait(project: ProjectSettings, token: string, waitMs: number, isOver: () => boolean): Promise<void> | null {
     if (waitMs <= 0) return null;
     const nowMs = this.#sources.now();
     this.#sources.underWay.expect(nowMs);
     if (this.#waiting >= limits.reportWaitsMax) return null;
-    const freshMs = nowMs - limits.reportFreshMs;
     const isRemote = this.#sources.load !== undefined;
-    if (!isRemote && this.#isEnough(project, token, freshMs)) return null;
+    if (!isRemote && this.#isEnough(project, token, nowMs)) return null;
     this.#waiting++;
     return new Promise((resolve) => {
       let isEnded = false;
@@ -53,7 +52,7 @@ export class ReportWait {
       const limit = setTimeout(end, waitMs);
       const look = (): void => {
         if (isEnded) return;
-        if (isOver() || this.#isEnough(project, token, freshMs)) end();
+        if (isOver() || this.#isEnough(project, token, nowMs)) end();
         else pause = setTimeout(begin, isRemote ? limits.reportPollRemoteMs : limits.reportPollMs);
       };
       const begin = (): void => {
@@ -65,13 +64,16 @@ export class ReportWait {
     });
   }
 
-  /** Whether a report is there, or none can come. */
-  #isEnough(project: ProjectSettings, token: string, freshMs: number): boolean {
+  /** Whether a report is there for a question of `askedMs`, or none can come. */
+  #isEnough(project: ProjectSettings, token: string, askedMs: number): boolean {
     try {
       const state = this.#sources.state(project.id, token);
       if (state === null) return !this.#sources.mayReport(project, token);
       // Of a form that is filled in fast, the report of its first input is fresh, and the one that leaves with the POST still to be scored.
-      return state.scored && state.lastSeenMs >= freshMs && !this.#sources.underWay.has(token);
+      const { scored, lastSeenMs } = state;
+      if (!scored || lastSeenMs < askedMs - limits.reportFreshMs || this.#sources.underWay.has(token)) return false;
+      const behindMs = limits.reportBehindMs;
+      return lastSeenMs >= askedMs - behindMs || this.#sources.now() >= askedMs + behindMs;
     } catch {
       // The verdict that follows says what is wrong.
       return true;

@@ -98,6 +98,7 @@ t.test("a wait ends at a look, at its limit, when nobody waits, and where nothin
   const reads: string[] = [];
   let state: { scored: boolean; lastSeenMs: number } | null = null;
   const underWay = new Set<string>();
+  let nowMs = 10_000;
   const wait = new ReportWait({
     state: (_, token) => {
       reads.push(token);
@@ -105,18 +106,37 @@ t.test("a wait ends at a look, at its limit, when nobody waits, and where nothin
     },
     mayReport: () => true,
     underWay: { expect: () => {}, has: (token) => underWay.has(token) },
-    now: () => 10_000,
+    now: () => nowMs,
   });
   t.equal(
     wait.wait(anyProject, "t", 0, () => false),
     null,
   );
-  state = { scored: true, lastSeenMs: 8000 };
+  state = { scored: true, lastSeenMs: 9990 };
   t.equal(
     wait.wait(anyProject, "t", 500, () => false),
     null,
-    "it reported in the last 2 s",
+    "it reported with the question",
   );
+  state = { scored: true, lastSeenMs: 8000 };
+  const overtaken = wait.wait(anyProject, "t", 60_000, () => false);
+  t.ok(overtaken, "it reported in the last 2 s, and a report may be just behind the question");
+  nowMs += 25;
+  await overtaken;
+  nowMs = 10_000;
+  let isAnswered = false;
+  const behind = wait
+    .wait(anyProject, "t", 60_000, () => false)!
+    .then(() => {
+      isAnswered = true;
+    });
+  underWay.add("t");
+  nowMs += 1000;
+  for (const looks = reads.length + 3; reads.length < looks; ) await new Promise((resolve) => setImmediate(resolve));
+  t.notOk(isAnswered, "the one that came behind it is waited for");
+  underWay.delete("t");
+  await behind;
+  nowMs = 10_000;
   for (const old of [null, { scored: false, lastSeenMs: 9999 }, { scored: true, lastSeenMs: 7999 }]) {
     state = old;
     const waiting = wait.wait(anyProject, "t", 60_000, () => false);
