@@ -45,6 +45,8 @@ const text = <const N extends string>(number: number, name: N, charactersMax: nu
  */
 export const retiredFields: readonly { readonly number: number; readonly kind: NumberKind | "text" }[] = [
   { number: 4, kind: "u16" }, // page events
+  { number: 123, kind: "f32" }, // sum of holds of clicks
+  { number: 124, kind: "f32" }, // squares of them
   { number: 130, kind: "u32" }, // clicks without a pointer
   { number: 154, kind: "u16" }, // deletions while typing
   { number: 155, kind: "u16" }, // pastes
@@ -250,8 +252,6 @@ export const countFields = [
   row(120, "clicks", "u32", "1", "clicks of a pointer other than a finger"),
   row(121, "holds", "u32", "1", "clicks with a known hold"),
   row(122, "holdsShort", "u32", "1", "held under 8 ms"),
-  row(123, "holdSum", "f32", "ms", "sum of holds"),
-  row(124, "holdSquares", "f32", "ms²", "squares"),
   row(125, "clicksPlaced", "u32", "1", "clicks with a place, from the second on"),
   row(126, "clicksUnmoved", "u32", "1", "of them elsewhere than the click before, with no move between"),
   row(127, "clicksJumped", "u32", "1", "of them far from the click before, with one or two moves between"),

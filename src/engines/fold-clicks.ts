@@ -67,8 +67,6 @@ function foldHold(n: number[], dwell: number): void {
   else if (dwell < holdMaxMs) {
     n[F.holds]! += 1;
     if (dwell < holdShortMs) n[F.holdsShort]! += 1;
-    n[F.holdSum]! += dwell;
-    n[F.holdSquares]! += dwell * dwell;
   }
 }
 

@@ -175,7 +175,6 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     clicks: n[F.clicks],
     holds: n[F.holds],
     shortHoldShare: hasHolds ? n[F.holdsShort]! / n[F.holds]! : undefined,
-    holdVariation: variation(n[F.holds]!, n[F.holdSum]!, n[F.holdSquares]!, 8),
     unmovedClickShare: ratio(n[F.clicksUnmoved]!, n[F.clicksPlaced]!, clicksMin),
     jumpedClickShare: ratio(n[F.clicksJumped]!, n[F.clicksPlaced]!, clicksMin),
     clicksMeasured: n[F.clicksMeasured],

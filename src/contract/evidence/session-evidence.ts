@@ -156,7 +156,6 @@ export interface SessionEvidence extends BrowserEvidence {
   clicks: number;
   shortHoldShare: number;
   holds: number;
-  holdVariation: number;
   /** Clicks with a known aim, and the share of them in the exact middle of their target. */
   clicksMeasured: number;
   centeredShare: number;
