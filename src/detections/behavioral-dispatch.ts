@@ -1,5 +1,5 @@
 /** Families 3001 to 3003, dispatch: what the SDK measures of moves beside their places, and drivers do not imitate. */
-import { detection } from "./detection.js";
+import { detection, retiredDetection } from "./detection.js";
 
 /** About sessions, from clocks, fractions of pixels, coalesced moves and wheel turns, where the SDK measured them. */
 export const dispatchDetections = [
@@ -35,32 +35,22 @@ export const dispatchDetections = [
       pixelGrid: false,
     },
   }),
-  detection({
+  retiredDetection({
     id: 300121,
     slug: "driver-clock",
-    state: "retired",
     meaning: "Mouse moves on Linux have times that are not whole milliseconds, unlike X11's.",
     strength: "notable",
     cause: "dispatch",
-    reads: ["offGridShare"],
-    when: (e) => e.offGridShare >= 0.4,
     source:
       "X11 stamps input in whole milliseconds. Under Wayland Chromium stamps it with the time of arrival, as it does a driver's, and nothing tells a page which of the two it runs on: a share of 0.69 under sway, 0.64 to 0.75 through the debugger protocol",
-    fires: { offGridShare: 0.7 },
-    staysQuiet: { offGridShare: 0.0 },
   }),
-  detection({
+  retiredDetection({
     id: 300209,
     slug: "driver-key-clock",
-    state: "retired",
     meaning: "Key events on Linux have times that are not whole milliseconds, unlike X11's.",
     strength: "notable",
     cause: "dispatch",
-    reads: ["keyOffGridShare"],
-    when: (e) => e.keyOffGridShare >= 0.4,
     source: "the clock of `driver-clock`, behind keys",
-    fires: { keyOffGridShare: 0.6 },
-    staysQuiet: { keyOffGridShare: 0.0 },
   }),
   detection({
     id: 300304,

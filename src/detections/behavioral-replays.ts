@@ -1,5 +1,5 @@
 /** Family 3001, replays: paths that another session of the project has shown before. */
-import { detection } from "./detection.js";
+import { detection, retiredDetection } from "./detection.js";
 
 /** About sessions, against what is remembered of other sessions of the same project. */
 export const replayDetections = [
@@ -80,18 +80,13 @@ export const replayDetections = [
     fires: { cornerLead: 3, cornerLeadShare: 0.3, isDevicePath: false },
     staysQuiet: { cornerLead: 2, cornerLeadShare: 0.5, isDevicePath: false },
   }),
-  detection({
+  retiredDetection({
     id: 300132,
     slug: "path-played-back",
-    state: "retired",
     meaning: "The pointer path was recorded earlier and arrives through the operating system, like a hand's.",
     strength: "notable",
     cause: "replay",
-    reads: ["replayedShare", "shingles", "mergedMoves"],
-    when: (e) => e.mergedMoves && (e.shingles >= 24 ? e.replayedShare >= 0.2 : e.replayedShare > 0.5),
     source:
       "macro recorders; retired, since how moves were delivered is what a client says of itself: `replayed-path` and `replayed-turns` hold for all",
-    fires: { replayedShare: 0.95, shingles: 40, mergedMoves: true },
-    staysQuiet: { replayedShare: 0.95, shingles: 40, mergedMoves: false },
   }),
 ];

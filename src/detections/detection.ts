@@ -71,7 +71,7 @@ export type Observed = { readonly [Name in EvidenceName]?: AnyEvidence[Name] | u
 /** The values a predicate sees: those it lists in `reads`, all of them observed. */
 export type Read<Name extends EvidenceName> = { readonly [Each in Name]: AnyEvidence[Each] };
 
-/** One entry of the catalogue. Made by `detection`, `requestDetection` or `sharedDetection`, which check the names that it reads. */
+/** One entry of the catalogue. Made by `detection`, `requestDetection` or `sharedDetection`, which check the names that it reads, or by `retiredDetection`. */
 export interface Detection<Name extends EvidenceName = EvidenceName> {
   /** Six digits by family, never reused; the first says the engine. */
   readonly id: number;
@@ -136,6 +136,14 @@ export function sharedDetection<const Name extends keyof SessionEvidence & keyof
   entry: Entry<Name>,
 ): Detection {
   return madeOf(entry, ["session", "request"]);
+}
+
+/** One of sessions that is not run any more: verdicts that are stored name it. */
+export function retiredDetection(
+  entry: Pick<Detection, "id" | "slug" | "meaning" | "strength" | "cause" | "source">,
+): Detection {
+  const unread = { reads: [], when: () => false, fires: {}, staysQuiet: {} };
+  return madeOf<never>({ ...entry, ...unread, state: "retired" }, ["session"]);
 }
 
 function madeOf<Name extends EvidenceName>(entry: Entry<Name>, subjects: readonly Subject[]): Detection {

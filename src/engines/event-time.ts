@@ -28,8 +28,3 @@ const gridSlackMs = 0.11;
 export function isCoarseMs(ms: number): boolean {
   return Math.abs(ms - 100 * Math.round(ms / 100)) < gridSlackMs;
 }
-
-/** Whether a clock of whole milliseconds, such as a window system's, could give this time between two events. */
-export function isWholeMs(ms: number): boolean {
-  return Math.abs(ms - Math.round(ms)) < gridSlackMs;
-}

@@ -61,6 +61,8 @@ export const retiredFields: readonly { readonly number: number; readonly kind: N
   { number: 214, kind: "text" }, // languages of the page, joined by commas
   { number: 222, kind: "text" }, // Notification.permission
   { number: 223, kind: "text" }, // Accept-Language of the last request
+  { number: 227, kind: "u32" }, // times between rows that are whole milliseconds
+  { number: 229, kind: "u32" }, // times of keys that are
 ];
 
 /** Sums and counts: they start at 0, and 0 is not stored. */
@@ -335,9 +337,7 @@ export const countFields = [
   row(225, "pathRoom", "u16", "1", "hashes that it may still put there"),
   // the clock behind trusted input, and wheels
   row(226, "rowGaps", "u32", "1", "times between neighbouring rows of a mouse's paths"),
-  row(227, "rowGapsWhole", "u32", "1", "of them whole milliseconds"),
   row(228, "keyTimes", "u32", "1", "dwells of keys, and times between presses"),
-  row(229, "keyTimesWhole", "u32", "1", "of them whole milliseconds"),
   row(285, "rowGapsCoarse", "u32", "1", "of `rowGaps` those of a clock of 100 ms"),
   row(286, "keyTimesCoarse", "u32", "1", "of `keyTimes` those of a clock of 100 ms"),
   row(230, "wheelBursts", "u32", "1", "scroll bursts by wheel of 100 px and more"),

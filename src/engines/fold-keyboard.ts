@@ -1,7 +1,7 @@
 /** Folds typing rhythm into the features. Timings only: the typed text never reaches the service. */
 import type { EventPayload, IngestEvent } from "../contract/events/events.js";
 import { boundedCount, halve, sumsMax } from "./bounded-sums.js";
-import { boundedMs, eventTimeMs, isCoarseMs, isWholeMs } from "./event-time.js";
+import { boundedMs, eventTimeMs, isCoarseMs } from "./event-time.js";
 import { F } from "./session-features.js";
 
 /** Longer pauses are for thinking and not part of the rhythm, ms. */
@@ -124,7 +124,6 @@ function foldKeyClock(n: number[], strokes: NonNullable<EventPayload["strokes"]>
 
 function foldKeyTime(n: number[], ms: number): void {
   n[F.keyTimes]! += 1;
-  if (isWholeMs(ms)) n[F.keyTimesWhole]! += 1;
   if (isCoarseMs(ms)) n[F.keyTimesCoarse]! += 1;
 }
 

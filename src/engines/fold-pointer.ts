@@ -3,7 +3,7 @@
  * steps are kept. Clicks are placed in the path by time, see fold-clicks.ts.
  */
 import type { EventPayload, IngestEvent, PointRow } from "../contract/events/events.js";
-import { boundedMs, eventTimeMs, isCoarseMs, isWholeMs } from "./event-time.js";
+import { boundedMs, eventTimeMs, isCoarseMs } from "./event-time.js";
 import { foldClick } from "./fold-clicks.js";
 import { beginMovement, foldStep } from "./fold-steps.js";
 import { F } from "./session-features.js";
@@ -140,15 +140,11 @@ function foldPoint(n: number[], t: number, x: number, y: number, isTimed: boolea
   n[F.pathY] = y;
 }
 
-/**
- * Some window systems stamp a mouse's input in whole milliseconds, whatever the page's clock. Only neighbours are compared: one row with a time of
- * its own then spoils two comparisons and not all. Pens have their own clocks.
- */
+/** Only neighbours are compared: one row with a time of its own then spoils two comparisons and not all. Pens have their own clocks. */
 function foldGrid(n: number[], points: readonly PointRow[]): void {
   for (let index = 1; index < points.length; index++) {
     n[F.rowGaps]! += 1;
     const gap = points[index]![0] - points[index - 1]![0];
-    if (isWholeMs(gap)) n[F.rowGapsWhole]! += 1;
     if (isCoarseMs(gap)) n[F.rowGapsCoarse]! += 1;
   }
 }

@@ -189,15 +189,12 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     isDevicePath: cleanDispatch && n[F.pairs]! >= pairsMin && n[F.pairsSame]! / n[F.pairs]! >= deviceRepeatsMin,
     strippedHeaders,
     browserLines: strippedHeaders,
-    offGridShare: ratio(n[F.rowGaps]! - n[F.rowGapsWhole]!, n[F.rowGaps]!, stepsMin),
-    keyOffGridShare: ratio(n[F.keyTimes]! - n[F.keyTimesWhole]!, n[F.keyTimes]!, stepsMin),
     shingles: n[F.shingles],
     replayedShare: ratio(n[F.shinglesReplayed]!, n[F.shingles]!, shinglesMin),
     turnHashes: n[F.turnHashes],
     replayedTurnShare: ratio(n[F.turnHashesReplayed]!, n[F.turnHashes]!, turnHashesMin),
     cornerLead: n[F.cornerLeadMax],
     cornerLeadShare: ratio(n[F.cornerLeadMax]!, n[F.cornerHashes]!, 1),
-    mergedMoves: n[F.coalescedN]! > 0 && n[F.coalescedSum]! / n[F.coalescedN]! > mergedMin,
     touches: n[F.touches],
     flatTouchShare: ratio(n[F.touchFlat]!, n[F.touches]!, 3),
     scrolls: n[F.scrolls],
@@ -291,7 +288,5 @@ const shinglesMin = 4;
 const turnHashesMin = 8;
 const coarseMin = 10;
 const coarseShareMin = 0.95;
-/** Moves per event, on average, above which some were merged: drivers' are 1.00 in 40 captures, people's 1.02 to 3.4 in 13. */
-const mergedMin = 1.01;
 /** A page that opens under a resting pointer reports this many points without any movement. */
 const restingPoints = 3;

@@ -5,7 +5,6 @@
 import t from "tap";
 import type { IngestEvent } from "../../src/contract/events/events.js";
 import type { RequestFacts } from "../../src/contract/evidence/header-facts.js";
-import { detections } from "../../src/detections/catalogue.js";
 import { foldBatch, setCrawlerClaim } from "../../src/engines/fold-batch.js";
 import { combine, explain, runEngines } from "../../src/engines/score.js";
 import { newFeatures, type SessionFeatures } from "../../src/engines/session-features.js";
@@ -225,17 +224,6 @@ t.test("a name that no browser has, without a page that reports, is a program's 
   const bot = "Mozilla/5.0 (compatible; TelegramBot/2.0)";
   t.ok(visit(bot).score < likelyBotThreshold, "and a bot is no view");
 });
-
-t.test(
-  "nothing that counts reads how fine a clock is: other displays, remote ones and extensions have other clocks",
-  async (t) => {
-    const ofClock = detections.filter(
-      ({ reads }) => reads.includes("offGridShare") || reads.includes("keyOffGridShare"),
-    );
-    t.ok(ofClock.length > 0, "entries are kept for what is stored");
-    for (const { slug, state } of ofClock) t.equal(state, "retired", slug);
-  },
-);
 
 t.test("a tab that was opened in the background has no outer window, and is no program for it", async (t) => {
   const hidden = { ...chromeEnvironment, outer_w: 0, outer_h: 0 };

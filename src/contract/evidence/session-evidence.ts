@@ -179,9 +179,6 @@ export interface SessionEvidence extends BrowserEvidence {
   isDevicePath: boolean;
   /** Besides headers that begin with Sec-, at most one kind is missing, and the page reports: as after a proxy that strips some. */
   strippedHeaders: boolean;
-  /** Share of the times between a mouse's moves that are not whole milliseconds; the same for keys. */
-  offGridShare: number;
-  keyOffGridShare: number;
   unmovedClickShare: number;
   jumpedClickShare: number;
   shingles: number;
@@ -192,8 +189,6 @@ export interface SessionEvidence extends BrowserEvidence {
   /** How many more hashes over corners, which survive turning and scaling, the leading other session has shown; and that as a share. */
   cornerLead: number;
   cornerLeadShare: number;
-  /** Some moves came merged into one event, as the operating system's do when they are faster than frames. */
-  mergedMoves: boolean;
   touches: number;
   flatTouchShare: number;
   // scroll
