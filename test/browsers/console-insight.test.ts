@@ -320,6 +320,11 @@ t.test("a new project begins with its first steps, which follow what is done", a
   await steps.getByText("Token reached your backend: done").waitFor();
 });
 
+t.test("an address without its slash is the page that was meant", async () => {
+  await page.goto(`${desk.address}#explore`);
+  await desk.title("Explore");
+});
+
 t.test("a page of the documentation that is none is a page", async (t) => {
   const answer = await server.ask("GET", "/docs/nope");
   t.equal(answer.status, 404);
