@@ -143,6 +143,25 @@ t.test("a token that is forged, foreign, expired or erased is one that can't be 
   });
 });
 
+t.test(
+  "a session that reports long after its token was issued is found where the lists say that it began",
+  async (t) => {
+    const project = await fresh();
+    const issuedMs = Date.now() - 3_600_000;
+    const token = issueToken({ id: project.id, privateKeyHash: hashSecret(project.privateKey) }, issuedMs)!;
+    t.equal((await report(project, token, "late0000")).json.session_token, token);
+    const began = `${new Date(issuedMs).toISOString().slice(0, 19)}.000Z`;
+    const later = new Date(Date.parse(began) + 1).toISOString();
+    const found = { data: [{ session_token: token, first_seen_at: began }] };
+    t.match((await project.control("GET", "/sessions")).json, found);
+    t.match((await project.control("GET", `/sessions/${token}`)).json, found.data[0]);
+    const between = async (from: string, to: string) =>
+      (await project.control("POST", "/sessions/query", { from, to })).json;
+    t.match(await between(began, later), { ...found, matched: 1 });
+    t.same((await between(later, new Date(Date.now() + 1000).toISOString())).data, []);
+  },
+);
+
 interface Forwarded {
   readonly status: number;
   readonly cookies: readonly string[];

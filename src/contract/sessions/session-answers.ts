@@ -25,13 +25,14 @@ export interface SessionRow {
   /** Empty for clean humans, as on the verdict. */
   detection_ids: DetectionId[];
   event_count: Count;
+  /** Its first report; where its token came with an answer before that (`issue_tokens`), the second in which it was issued. */
   first_seen_at: IsoTime;
   last_seen_at: IsoTime;
 }
 
 /** One page of a project's sessions. */
 export interface SessionsAnswer {
-  /** By first contact, latest first. */
+  /** By `first_seen_at`, latest first. */
   data: SessionRow[];
   meta: LogMeta;
 }

@@ -75,6 +75,15 @@ export function mintedAtMs(bytes: Buffer): number {
   return 1000 * (bytes.readUInt32BE(0) + bytes[shardAt]! / 256);
 }
 
+/**
+ * When a session began, ms: at its first report; where its token came with an answer before that, in the second in which it was issued. Keys lie in
+ * this order, so what lists and searches sessions by time goes by it.
+ */
+export function beganAtMs(firstReportMs: number, token: Buffer): number {
+  const issuedMs = 1000 * token.readUInt32BE(0);
+  return issuedMs + 1000 <= firstReportMs ? issuedMs : firstReportMs;
+}
+
 /** Not after any token minted at this time or later. */
 export function earliestToken(atMs: number): Buffer {
   return mintSessionToken(atMs, () => {});

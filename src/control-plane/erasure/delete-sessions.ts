@@ -133,7 +133,7 @@ async function matched(
       if (isBeyond(position, fromMs)) return ended(true);
       if (scanned >= scanMax) return ended(false);
       after = position;
-      if (position.firstSeenMs < fromMs || position.firstSeenMs >= untilMs) continue;
+      if (position.beganMs < fromMs || position.beganMs >= untilMs) continue;
       const session = sessionAt(store, project.id, position);
       if (session === null) continue;
       scanned++;

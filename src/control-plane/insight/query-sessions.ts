@@ -228,10 +228,10 @@ class Scan {
       for (const position of positions) {
         if (slices.isOver && !(await slices.next())) return null;
         const session = sessionAt(store, this.#project.id, position);
-        if (session === null || !this.#isWithin(session.state.firstSeenMs)) continue;
+        if (session === null || !this.#isWithin(session.beganMs)) continue;
         scanned++;
         const counted = this.#match(session);
-        if (counted !== null) tally.add(counted);
+        if (counted !== null) tally.add(counted, session.beganMs);
       }
     }
     const counts = tally.counts(hasCounts ? Math.round(known) : null);
@@ -264,7 +264,7 @@ class Scan {
       for (const position of positions) {
         if (slices.isOver && !(await slices.next())) return null;
         if (isBeyond(position, fromMs)) return ended(true, matched > rows.length ? last : null);
-        if (!this.#isWithin(position.firstSeenMs)) continue;
+        if (!this.#isWithin(position.beganMs)) continue;
         if (scanned >= scanMax) return ended(false, rows.length < limit ? after : last);
         const session = sessionAt(store, this.#project.id, position);
         if (session === null) continue;
@@ -273,7 +273,7 @@ class Scan {
         if (counted !== null) {
           if (matched >= matchedMax) return ended(false, last);
           matched++;
-          tally?.add(counted);
+          tally?.add(counted, session.beganMs);
           if (rows.length < limit) {
             rows.push(this.#row(session));
             last = position;
@@ -286,8 +286,8 @@ class Scan {
     }
   }
 
-  #isWithin(firstSeenMs: number): boolean {
-    return firstSeenMs >= this.#query.fromMs && firstSeenMs < this.#query.untilMs;
+  #isWithin(beganMs: number): boolean {
+    return beganMs >= this.#query.fromMs && beganMs < this.#query.untilMs;
   }
 
   /** Null for a session that the expression does not hold for, or that no rule is asked about. */
@@ -301,10 +301,11 @@ class Scan {
     return { ...session, state, band };
   }
 
-  #row({ token, state }: LoggedSession): QueriedSession {
+  #row({ token, beganMs, state }: LoggedSession): QueriedSession {
     const { outcome, input, agent } = this.#search.of(state);
     const { action, ruleId, unworded } = outcome();
-    return { token, state, action, ruleId, unworded, network: input?.network ?? null, agent: agent()?.name ?? null };
+    const network = input?.network ?? null;
+    return { token, beganMs, state, action, ruleId, unworded, network, agent: agent()?.name ?? null };
   }
 
   /** Returns the sessions that began in each hour, from the counts of ingest; a partial hour counts in proportion. */
@@ -347,9 +348,9 @@ class Tally {
     }));
   }
 
-  add(session: CountedSession): void {
+  add(session: CountedSession, beganMs: number): void {
     this.matched++;
-    const index = Math.floor((session.state.firstSeenMs - this.#bars[0]!.startMs) / this.#barMs);
+    const index = Math.floor((beganMs - this.#bars[0]!.startMs) / this.#barMs);
     this.#bars[index]!.verdicts[session.band]++;
     for (const group of this.#groups) {
       const found = dimensionRows[group.by].valuesOf(session);

@@ -1,9 +1,9 @@
 /**
- * The log of a project's sessions: by first contact, the latest first. Keys order sessions by the second of their token, which is that of
- * their first contact or, under load, the next; within a second they are sorted here. Reads only.
+ * The log of a project's sessions: by when they began, the latest first. Keys order sessions by the second of their token, which is that of
+ * their beginning or, under load, the next; within a second they are sorted here. Reads only.
  */
 import type { ScoredState } from "../../contract/sessions/session.js";
-import { earliestToken, encodeSessionToken, tokenBytes } from "../../contract/sessions/session-token.js";
+import { beganAtMs, earliestToken, encodeSessionToken, tokenBytes } from "../../contract/sessions/session-token.js";
 import { type Refusal, refuse } from "../../errors.js";
 import { limits } from "../../limits.js";
 import type { Slices } from "../../runtime/long-work.js";
@@ -15,19 +15,21 @@ import { decodeCursor, encodeCursor, type LogPage } from "../logs/cursor.js";
 /** A session of the log. */
 export interface LoggedSession {
   readonly token: string;
+  /** As `beganAtMs` of the token says. */
+  readonly beganMs: number;
   readonly state: ScoredState;
 }
 
 /** Where a session stands in the log. */
 export interface LogPosition {
-  readonly firstSeenMs: number;
+  readonly beganMs: number;
   readonly token: Buffer;
 }
 
 const timeBytes = 6;
 
 /**
- * Returns one page after the cursor. Costs about 10 µs per row, and 4 µs for every other session first seen in the seconds of its first and last row.
+ * Returns one page after the cursor. Costs about 10 µs per row, and 4 µs for every other session that began in the seconds of its first and last row.
  * `invalidPayload` for an invalid cursor; null if the client has left meanwhile.
  */
 export async function sessionPage(
@@ -47,7 +49,7 @@ export async function sessionPage(
 
 /** Before the latest session that began before `untilMs`; its second and the next, to which a token may belong, are read whole. */
 export function positionAt(untilMs: number): LogPosition {
-  return { firstSeenMs: Number.MAX_SAFE_INTEGER, token: endOfSecond(earliestToken(untilMs + 1000)) };
+  return { beganMs: Number.MAX_SAFE_INTEGER, token: endOfSecond(earliestToken(untilMs + 1000)) };
 }
 
 /** Whether a session at this position, and so all further ones of the log, began before `fromMs`. */
@@ -59,7 +61,8 @@ export function isBeyond({ token }: LogPosition, fromMs: number): boolean {
 export function sessionAt(store: Store, projectId: number, { token }: LogPosition): LoggedSession | null {
   const record = store.rows.record(sessionKey(projectId, token));
   const state = record === undefined ? null : decodeScoredState(record);
-  return state === null ? null : { token: encodeSessionToken(token), state };
+  if (state === null) return null;
+  return { token: encodeSessionToken(token), beganMs: beganAtMs(state.firstSeenMs, token), state };
 }
 
 /**
@@ -99,7 +102,7 @@ export async function latestSessions(
         if (found.length >= count) return found.slice(0, count);
         second = secondOfKey;
       }
-      ofSecond.push({ firstSeenMs: seenMs, token });
+      ofSecond.push({ beganMs: beganAtMs(seenMs, token), token });
     }
     if (keys.length < limits.sessionKeysRead) break;
     start = keyBefore(keys.at(-1)!);
@@ -129,7 +132,7 @@ export async function sessionsSince(
   while (positions.length < count) {
     const page = await latestSessions(store, projectId, limits.ruleTestLookup, positions.at(-1) ?? null, slices);
     if (page === null) return null;
-    const begun = page.filter((position) => position.firstSeenMs >= fromMs);
+    const begun = page.filter(({ beganMs }) => beganMs >= fromMs);
     positions.push(...begun);
     if (begun.length < limits.ruleTestLookup) break;
   }
@@ -155,22 +158,22 @@ export async function sampleOfSessions(
   const positions: LogPosition[] = [];
   for (let slice = slices - 1; slice >= 0; slice--) {
     if (work.isOver && !(await work.next())) return null;
-    const firstSeenMs = fromMs + slice * sliceMs;
-    const start = sessionKey(projectId, earliestToken(firstSeenMs));
+    const beganMs = fromMs + slice * sliceMs;
+    const start = sessionKey(projectId, earliestToken(beganMs));
     // The latest slice is open: a token may lie ahead of the contact that it was minted for.
     const isLatest = isUntilNow && slice === slices - 1;
-    const end = isLatest ? sessionRange(projectId).end : sessionKey(projectId, earliestToken(firstSeenMs + sliceMs));
+    const end = isLatest ? sessionRange(projectId).end : sessionKey(projectId, earliestToken(beganMs + sliceMs));
     const keys = await store.rows.keys({ start, end, limit: ofSlice });
     await store.rows.load(keys, "certain");
-    for (const key of keys) positions.push({ firstSeenMs, token: Buffer.from(key.subarray(-tokenBytes)) });
+    for (const key of keys) positions.push({ beganMs, token: Buffer.from(key.subarray(-tokenBytes)) });
   }
   return positions.slice(0, count);
 }
 
-/** By the second of the token, as keys lie; within it by first contact. */
+/** By the second of the token, as keys lie; within it by when they began. */
 function latestFirst(one: LogPosition, other: LogPosition): number {
   const seconds = other.token.readUInt32BE(0) - one.token.readUInt32BE(0);
-  return seconds || other.firstSeenMs - one.firstSeenMs || Buffer.compare(other.token, one.token);
+  return seconds || other.beganMs - one.beganMs || Buffer.compare(other.token, one.token);
 }
 
 /** The greatest token of the same second. */
@@ -181,9 +184,9 @@ function endOfSecond(token: Buffer): Buffer {
 }
 
 /** As a cursor. */
-export function writePosition({ firstSeenMs, token }: LogPosition): string {
+export function writePosition({ beganMs, token }: LogPosition): string {
   const time = Buffer.alloc(timeBytes);
-  time.writeUIntBE(firstSeenMs, 0, timeBytes);
+  time.writeUIntBE(beganMs, 0, timeBytes);
   return encodeCursor("s", Buffer.concat([time, token]));
 }
 
@@ -191,5 +194,5 @@ export function writePosition({ firstSeenMs, token }: LogPosition): string {
 export function readPosition(cursor: string): LogPosition | null {
   const position = decodeCursor("s", cursor, timeBytes + tokenBytes);
   if (position === null) return null;
-  return { firstSeenMs: position.readUIntBE(0, timeBytes), token: position.subarray(timeBytes) };
+  return { beganMs: position.readUIntBE(0, timeBytes), token: position.subarray(timeBytes) };
 }

@@ -1,7 +1,7 @@
 /** Stored sessions as the data plane and the logs see them: the scored state by token, and the logged-in assertion. */
 import { networkUse } from "../../challenge/clearance.js";
 import type { ProjectSettings, ScoredState } from "../../contract/sessions/session.js";
-import { decodeSessionToken } from "../../contract/sessions/session-token.js";
+import { beganAtMs, decodeSessionToken } from "../../contract/sessions/session-token.js";
 import type { Clearance } from "../../contract/verdicts/challenge.js";
 import { type ExplainedDetection, explain } from "../../engines/score.js";
 import { unpackFeatures } from "../../engines/session-features.js";
@@ -155,14 +155,16 @@ export class Sessions {
 
   /** Returns one session with the detections that fired; null for a malformed or unknown token, or one of another project. */
   detail(projectId: number, token: string): SessionDetail | null {
+    const id = decodeSessionToken(token);
     const bytes = this.#read(projectId, token);
     const record = bytes === null ? null : decodeSession(bytes);
-    if (record === null) return null;
+    if (id === null || record === null) return null;
     const { state, features: packed } = record;
     const features = unpackFeatures(packed, 0, packed.length);
     const explained = features === null ? [] : explain(features, state.last);
     // Only what the stored score was made of: a batch that was recorded without being scored may have added to the features.
-    return { token, state, detections: explained.filter(({ id }) => state.detectionIds.includes(id)) };
+    const detections = explained.filter((each) => state.detectionIds.includes(each.id));
+    return { token, beganMs: beganAtMs(state.firstSeenMs, id), state, detections };
   }
 
   /** Restarts the logged-in window; returns false if the project has no such session. */

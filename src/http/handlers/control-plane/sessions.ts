@@ -71,7 +71,7 @@ async function listSessions(
 }
 
 /** Resolved as a verdict without rules and without a request context: guards and rules decide actions, not bands. */
-export function sessionLogRow(project: Project, { token, state }: LoggedSession, nowMs: number): SessionRow {
+export function sessionLogRow(project: Project, { token, beganMs, state }: LoggedSession, nowMs: number): SessionRow {
   const { verifiedBot } = state;
   const { verdict } = resolve({ state, project, rules: [], context: {}, verifiedBot, meaningOf: () => "", nowMs });
   return {
@@ -80,7 +80,7 @@ export function sessionLogRow(project: Project, { token, state }: LoggedSession,
     score: verdict.score,
     detection_ids: verdict.detection_ids,
     event_count: state.eventCount,
-    first_seen_at: new Date(state.firstSeenMs).toISOString(),
+    first_seen_at: new Date(beganMs).toISOString(),
     last_seen_at: new Date(state.lastSeenMs).toISOString(),
   };
 }
