@@ -172,7 +172,7 @@ const questions: readonly Question[] = [
       const body = { request: { path: "/login", ip: `${attackNetwork}.1`, headers: [["User-Agent", "curl/8.9.1"]] } };
       t.equal((await server.ask("POST", "/v1/verdict", { token: tenant.privateKey, body })).json.action, "block");
       const rule = page.getByRole("listitem").filter({ hasText: incidentName });
-      await rule.getByText(/^Matched .*[1-9][\d,]* on requests without one/).waitFor();
+      await rule.getByText(/^Matched .*[1-9][\d,]* (verdicts? )?on (a request|requests) without a session/).waitFor();
       await rule.getByRole("img", { name: /in the last hour, by minute$/ }).waitFor();
       await clicks.on(rule.getByRole("switch"));
       await desk.says(`${incidentName} is inactive`);
