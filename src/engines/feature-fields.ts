@@ -271,6 +271,8 @@ export const countFields = [
   // touch
   row(134, "touches", "u32", "1", "touch events"),
   row(135, "touchFlat", "u32", "1", "touches that report pressure and radius, both constant zero"),
+  row(332, "scriptedPoints", "u32", "1", "of `points` those of events with isTrusted false"),
+  row(333, "scriptedTouches", "u32", "1", "of `touches` those with isTrusted false"),
   // scroll
   row(136, "scrollsUncaused", "u32", "1", "scroll bursts that no input preceded"),
   row(137, "scrolls", "u32", "1", "scroll events"),

@@ -54,8 +54,9 @@ export function foldPointerEvents(n: number[], events: readonly IngestEvent[], n
       foldTouch(n, payload);
       count += payload.points?.length ?? 0;
     } else {
-      const { [F.jumps]: jumps, [F.resumes]: resumes } = n;
+      const { [F.jumps]: jumps, [F.resumes]: resumes, [F.points]: points } = n;
       count += foldPath(n, event, clicks, nowMs);
+      if (payload.trusted === false) n[F.scriptedPoints]! += n[F.points]! - points!;
       // A pen is lifted and put down at another position.
       if (payload.pointer_type === "pen") [n[F.jumps], n[F.resumes]] = [jumps!, resumes!];
     }
@@ -175,6 +176,7 @@ function keepRaw(n: number[], t: number, x: number, y: number): void {
 
 function foldTouch(n: number[], payload: EventPayload): void {
   n[F.touches]! += 1;
+  if (payload.trusted === false) n[F.scriptedTouches]! += 1;
   if (payload.pressure === 0 && payload.radius === 0) n[F.touchFlat]! += 1;
 }
 

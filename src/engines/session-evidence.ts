@@ -93,8 +93,8 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     untrusted: n[F.untrusted],
     clicksUntrusted: n[F.clicksUntrusted],
     clicksUntrustedShare: ratio(n[F.clicksUntrusted]!, n[F.clicksUntrusted]! + n[F.clicksTrusted]!, 1),
-    handActs: n[F.clicksTrusted]! + n[F.keys]! + n[F.touches]! + Math.max(0, n[F.points]! - restingPoints),
-    handMoves: n[F.clicks]! + n[F.touches]! + Math.max(0, n[F.points]! - restingPoints),
+    handActs: n[F.clicksTrusted]! + n[F.keys]! + movesByHand(n),
+    handMoves: n[F.clicks]! + movesByHand(n),
     environmentFacts: environmentFacts(features),
     uaMobile: flag(n[F.uaMobile]!),
     uaDiffers: flag(n[F.uaDiffers]!),
@@ -290,3 +290,9 @@ const coarseMin = 10;
 const coarseShareMin = 0.95;
 /** A page that opens under a resting pointer reports this many points without any movement. */
 const restingPoints = 3;
+
+/** Touches, and points of a pointer's way, that no script of the page dispatched. */
+function movesByHand(n: readonly number[]): number {
+  const points = n[F.points]! - n[F.scriptedPoints]!;
+  return n[F.touches]! - n[F.scriptedTouches]! + Math.max(0, points - restingPoints);
+}

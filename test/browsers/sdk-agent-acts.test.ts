@@ -192,6 +192,11 @@ t.test("a press tells its pressure, and a page that goes on by itself says so", 
 t.test("element clicks hit the middle without a way there; a moved pointer's don't count", async (t) => {
   const { site, openPage, total } = await openSiteWith(t);
   const page = await openPage();
+  // A script's own moves are none of the pointer's.
+  await page.evaluate(`addEventListener("pointermove", (event) => {
+    for (let n = 1; event.isTrusted && n < 9; n++) event.target.dispatchEvent(
+      new PointerEvent("pointermove", { bubbles: true, pointerType: "mouse", screenX: n, screenY: n }))
+  }, true)`);
   for (const id of ["a", "b", "c"]) await page.click(`#${id}`);
   await reportAll(site, page);
   t.equal(total("exact_clicks"), 3);

@@ -192,14 +192,22 @@ t.test("visits by scripts are automation, with or without a pointer that rests i
   );
   const submission = event("form", { field_count: 0, submit: true, trusted: true });
   const resting = event("mouse", { t: 10, points: [[0, 400, 300]], count: 1, trusted: true });
+  const madeUp = [1, 2, 3, 4].flatMap((index) => [
+    event("mouse", { t: index * 500 - 2, points: [[0, 90 * index, 300]], count: 1, trusted: false }),
+    event("mouse", { t: index * 500 - 1, points: [[0, 90 * index, 300]], count: 1, x: 1, y: 1, trusted: false }),
+    event("touch", { t: index * 500, x: 90 * index, y: 300, dwell: 60, pointer_type: "touch", trusted: false }),
+  ]);
   for (const events of [
     [...byScript, submission],
     [resting, ...byScript, submission],
+    [...madeUp, ...byScript, submission],
   ]) {
     const { score, slugs } = seen(events);
     t.ok(score < likelyBotThreshold, `${score}: ${slugs}`);
   }
   t.ok(seen(byScript).score >= likelyBotThreshold, "a page that clicks by itself while somebody reads");
+  const byHand = event("mouse", { t: 10, points: wobblyPath(30, 5), count: 30, trusted: true });
+  t.notOk(seen([byHand, ...madeUp, ...byScript, submission]).slugs.includes("unattended-visit"), "somebody was there");
 });
 
 t.test("made-up events are confident automation behind a perfect copy of a browser's headers", async (t) => {

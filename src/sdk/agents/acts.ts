@@ -93,6 +93,8 @@ export function watchActs(listen: PageHooks["listen"], later: PageHooks["later"]
   let downY = -1;
   let place = "";
   listen<PointerEvent>(window, "pointermove", (event) => {
+    // What a script dispatches leads no pointer.
+    if (!event.isTrusted) return;
     const here = `${event.screenX} ${event.screenY}`;
     // A page that opens under a resting pointer has a move of it as well, which goes nowhere.
     if ((place && place !== here) || event.getCoalescedEvents().length > 1) ledAt = performance.now();

@@ -13,7 +13,9 @@ type Counting = Performance & { readonly eventCounts: ReadonlyMap<string, number
 export const collectActivation: Collector = ({ listen, onDrain, record }) => {
   let isOver: unknown;
   let foundX: number | undefined;
-  const look = ({ type, x, y }: Partial<PointerEvent> = {}) => {
+  const look = ({ type, x, y, isTrusted }: Partial<PointerEvent> = {}) => {
+    // A move that a script dispatches finds and leads no pointer.
+    if (type! > "p" && !isTrusted) return;
     // The pointer's first place in the page is where it was found; then somebody leads it.
     foundX = foundX || x;
     isOver = isOver || (x && x !== foundX);
