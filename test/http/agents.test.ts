@@ -32,7 +32,7 @@ t.test("the catalogue has one row a name, and shows imported marks at once", asy
   const { status, json } = await ask();
   t.equal(status, 200);
   t.equal(json.meta.count, json.data.length);
-  t.equal(json.meta.version, "2026-11-26");
+  t.equal(json.meta.version, "2026-11-27");
   const names = json.data.map(({ name }: { name: string }) => name.toLowerCase());
   t.equal(new Set(names).size, names.length, "a name once");
   t.strictSame(names, [...names].sort());

@@ -44,6 +44,7 @@ t.test("the shipped list is sound: each mark has a source and a date, and names 
     ["global:GlobalSkyvernFrameIndex", "Skyvern"],
     ["global:__FELLOU_TAB_ID__", "Fellou"],
     ["attribute:html[data-jetski-tab-id]", "Antigravity"],
+    ["element:action-visual-indicator", "Magnitude"],
   ] as const) {
     t.strictSame(marks.of(mark), { name, category: "ai_agent", certainty: "marked" });
   }
