@@ -505,6 +505,11 @@ const rows: readonly Row[] = [
     service("signaturesShed"),
   ),
   counter(
+    "verdictd_signatures_foreign_total",
+    "Requests with a signature for a host that is none of the project's own, which is unverified.",
+    service("signaturesForeign"),
+  ),
+  counter(
     "verdictd_signature_nonces_forgotten_total",
     "Nonces forgotten before their signature expired, because there were too many.",
     service("noncesForgotten"),

@@ -50,6 +50,7 @@ const names = [
   "signaturesUnverified",
   "signaturesInvalid",
   "signaturesShed",
+  "signaturesForeign",
   "noncesForgotten",
   "agentFetches",
   "agentFetchFailures",

@@ -110,6 +110,7 @@ function buildSignedAgents({ config, log, store, meters, shared, outages, reads,
     allowTestKeys: config.allowTestKeys,
     onJudged: (state) => counts.add(signatureCells[state]),
     onShed: () => counts.add("signaturesShed"),
+    onForeign: () => counts.add("signaturesForeign"),
   });
   const judgeSignature: ExaminerSources["judgeSignature"] = (request) => judged.judge(request);
   const agentRefresh = new AgentRefresh({

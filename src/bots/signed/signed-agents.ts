@@ -49,6 +49,8 @@ interface SignedAgentsParts {
   /** Told of each request with a signature of the tag, and of each that was too much to verify. */
   readonly onJudged?: (state: "verified" | "unverified" | "invalid") => void;
   readonly onShed?: () => void;
+  /** Told of each request with a signature of the tag for a host that is none of the project's own. */
+  readonly onForeign?: () => void;
 }
 
 /** Judges requests by the allow-list as it is at the time. */
@@ -79,7 +81,7 @@ interface Candidate {
 
 /** The judge of one thread. Keys are prepared again only when `agents` gives another array. */
 export function createSignedAgents(parts: SignedAgentsParts): SignedAgents {
-  const { nonces, allowTestKeys, onJudged = () => {}, onShed = () => {} } = parts;
+  const { nonces, allowTestKeys, onJudged = () => {}, onShed = () => {}, onForeign = () => {} } = parts;
   const verifier = createVerifier();
   let ready: { readonly of: readonly KeyedAgent[]; readonly byUrl: ReadonlyMap<string, ReadyAgent> } | null = null;
 
@@ -150,7 +152,11 @@ export function createSignedAgents(parts: SignedAgentsParts): SignedAgents {
       if (input === undefined || !mayBeTagged(input)) return none;
       const signatures = readSignatures(input, fieldValue(headers, "signature"));
       if (signatures.length === 0) return none;
-      const judgeAt = (foreign: boolean) => (foreign ? answer(unverified) : judgeOwn(request, signatures));
+      const judgeAt = (foreign: boolean) => {
+        if (!foreign) return judgeOwn(request, signatures);
+        onForeign();
+        return answer(unverified);
+      };
       const foreign = isForeign?.() ?? false;
       return typeof foreign === "boolean" ? judgeAt(foreign) : foreign.then(judgeAt);
     },

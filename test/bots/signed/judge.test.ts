@@ -356,14 +356,17 @@ t.test("each request with a signature is counted once, and too many at once are 
     allowTestKeys: false,
     onJudged: count,
     onShed: () => count("shed"),
+    onForeign: () => count("foreign"),
   });
   const agents = [agent];
   judge({ headers: [], projectId: 1, nowMs });
+  judge({ headers: [], projectId: 1, nowMs, isForeign: () => true });
+  judge({ ...requestWith(signatureFields({ key, nowMs }), nowMs), isForeign: () => true });
   const flood = Array.from({ length: limits.signatureChecksMax + 5 }, (_, index) => {
     const fields = signatureFields({ key, nowMs, params: { nonce: `"${index}"` } });
     return judge(requestWith(fields, nowMs));
   });
   const states = (await Promise.all(flood)).map(({ signature }) => signature);
   t.equal(states.filter((state) => state === "unverified").length, 5);
-  t.same(counts, { verified: limits.signatureChecksMax, unverified: 5, shed: 5 });
+  t.same(counts, { verified: limits.signatureChecksMax, unverified: 6, shed: 5, foreign: 1 });
 });
