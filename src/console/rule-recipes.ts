@@ -28,10 +28,15 @@ export const ruleRecipes: readonly RuleRecipe[] = [
   },
   {
     name: "Let marked AI agents read, not buy",
-    expression:
-      'agent_certainty in {"marked", "behavior"} AND (path starts_with "/checkout" OR path starts_with "/account")',
+    expression: 'agent_certainty == "marked" AND path starts_with "/checkout"',
     action: "block",
-    note: "Replace the paths with yours. Marks and behavior are known from the SDK’s first reports on; a person who has an agent’s extension at work is stopped there too.",
+    note: "Replace the path with all that your orders are sent to. Marks are known from the SDK’s first reports on; a person in whose session an agent left one is stopped there too.",
+  },
+  {
+    name: "A challenge for unknown AI agents at the checkout",
+    expression: 'agent_certainty == "behavior" AND path starts_with "/checkout"',
+    action: "challenge",
+    note: "Replace the path with yours. verdictd’s own challenge costs a person nothing and an agent’s browser passes it: give it a step of your own that wants the person, as a code by mail.",
   },
   {
     name: "Keep AI agents from sending forms",

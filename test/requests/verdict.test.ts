@@ -378,6 +378,10 @@ const recipeRequests: Readonly<Record<string, { readonly taken: readonly Told[];
     taken: [],
     left: [{ path: "/checkout", headers: navigation }],
   },
+  "A challenge for unknown AI agents at the checkout": {
+    taken: [],
+    left: [{ path: "/checkout", headers: navigation }],
+  },
   "Keep AI agents from sending forms": {
     taken: [],
     left: [{ method: "POST", path: "/contact", headers: navigation }],
