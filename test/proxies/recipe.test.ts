@@ -150,8 +150,14 @@ for (const [proxy, start] of Object.entries(starts)) {
         checkHostile(t, `http://127.0.0.1:${port}`, verdictd.sessionToken, requests, false, true),
       );
 
-    await t.test("gives the first visit a token", async (t) => {
+    await t.test("tells the application which agent it is, and keeps that from the visitor", async (t) => {
       await verdictd.judgeRequests(true);
+      const answer = await visit(port, "/open", { "User-Agent": "curl/8.5.0", "X-Verdict-Agent": "forged" });
+      t.equal(JSON.parse(answer.body).headers["x-verdict-agent"], "curl;library;declared");
+      t.equal(answer.headers["x-verdict-agent"], undefined);
+    });
+
+    await t.test("gives the first visit a token", async (t) => {
       await verdictd.issueTokens(true);
       const navigation = { "User-Agent": "Mozilla/5.0", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document" };
       const first = await visit(port, "/", navigation);

@@ -40,7 +40,7 @@ const importFile: StoreCommand<ImportCounts> = {
   onCluster: "same",
   positionals: importedFile,
   flags: [
-    { name: "merge", help: "add to the current list instead of replacing it" },
+    { name: "merge", help: "add to the current list instead of replacing it; the list then has the file's version" },
     forget,
     { name: "allow-empty", help: "accept a file without entries: then no agent is recognised by marks" },
   ],

@@ -289,16 +289,27 @@ t.test("an unknown agent is named by how it acts; a mark names it better", async
   t.match(found.json, { matched: 1, data: [{ session_token: token }] });
 });
 
-for (const { recipe, reads, acts } of [
+for (const { recipe, reads, acts, marked, unknown } of [
   {
     recipe: "Let marked AI agents read, not buy",
     reads: { path: "/shop", method: "GET" },
     acts: { path: "/checkout/pay", method: "GET" },
+    marked: "block",
+    unknown: "allow",
+  },
+  {
+    recipe: "A challenge for unknown AI agents at the checkout",
+    reads: { path: "/shop", method: "GET" },
+    acts: { path: "/checkout/pay", method: "GET" },
+    marked: "allow",
+    unknown: "challenge",
   },
   {
     recipe: "Keep AI agents from sending forms",
     reads: { path: "/contact", method: "GET" },
     acts: { path: "/contact", method: "POST" },
+    marked: "block",
+    unknown: "block",
   },
 ]) {
   t.test(`of marked and unknown agents: the console's recipe "${recipe}"`, async (t) => {
@@ -306,15 +317,13 @@ for (const { recipe, reads, acts } of [
     const project = await fresh();
     await project.enable();
     await project.rule(expression, action);
-    const marked = await session(project, [mark]);
-    const unknown = await session(project, undefined, {}, { lone_activations: 2, shared_focus: 2, eval_length: 33 });
-    const person = await session(project, undefined);
+    const signs = { lone_activations: 2, shared_focus: 2, eval_length: 33 };
     const actionOf = async (token: string, { path, method }: typeof reads) =>
       (await judged(project, token, navigation, path, undefined, method)).action;
     for (const [token, expected] of [
-      [marked, "block"],
-      [unknown, "block"],
-      [person, "allow"],
+      [await session(project, [mark]), marked],
+      [await session(project, undefined, {}, signs), unknown],
+      [await session(project, undefined), "allow"],
     ] as const) {
       t.equal(await actionOf(token, reads), "allow");
       t.equal(await actionOf(token, acts), expected);
@@ -361,7 +370,7 @@ t.test("a session keeps the agent that it was known by, whatever becomes of the 
   t.strictSame([await agent(), await agent(marked)], [claude.name, "Mine"]);
 
   const { stdout } = await command(["agent-marks", "import", join(dir, "mine"), "--forget", ...server.where]);
-  t.match(stdout, /removed: 38\n.*sessions that were known by it have lost their agent/);
+  t.match(stdout, /removed: 39\n.*sessions that were known by it have lost their agent/);
   t.strictSame([await agent(), await agent(marked)], [undefined, "Mine"], "a mark that named people can be forgotten");
   await server.command("agent-marks", "reset");
   t.equal(await agent(), claude.name);
