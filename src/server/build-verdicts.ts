@@ -13,6 +13,7 @@ import type { Rules } from "../control-plane/rules/rules.js";
 import { ProjectHosts } from "../control-plane/sessions/project-hosts.js";
 import type { Sessions } from "../control-plane/sessions/sessions.js";
 import { detections } from "../detections/catalogue.js";
+import { strengths } from "../detections/detection.js";
 import type { OnDenied } from "../http/handlers/data-plane/verdict.js";
 import { findIdempotent } from "../ingest/idempotency.js";
 import { liveVerdict } from "../live/verdict-feed.js";
@@ -89,9 +90,13 @@ export function buildVerdicts(
   };
 }
 
-const meanings = new Map(detections.map((detection) => [detection.id, detection.meaning]));
+const meanings = new Map(
+  detections
+    .filter(({ state, strength }) => state === "scoring" && strengths[strength] > 0)
+    .map(({ id, meaning }) => [id, meaning]),
+);
 
-/** Returns the meaning of a detection by its id; "" for an unknown one. */
+/** Returns the meaning of a detection by its id; "" for an unknown one, and for one that lowers no score: a reason tells the causes of the score. */
 export function meaningOf(id: number): string {
   return meanings.get(id) ?? "";
 }
@@ -242,6 +247,7 @@ function computedRecorder(
       meters.services.add("blocksFailed");
       return;
     }
+    const who = agent();
     const ip = token === null ? storedAddress(context.ip ?? "", config.ipStorage) : "";
     const block = {
       projectId: project.id,
@@ -256,6 +262,7 @@ function computedRecorder(
       createdAt: new Date(now()).toISOString(),
       ...(isChallenge && ({ action: "challenge" } as const)),
       ...(ip !== "" && { ip }),
+      ...(who && { agent: who }),
     } as const;
     const network = subscriberNetwork(context.ip ?? "");
     const of = token === null ? addressSubject(network) : sessionSubject(token);

@@ -3,7 +3,7 @@
  * the logged-in policy. Pure: time, rules and results of look-ups are arguments.
  */
 import { isStanding, networkMark, networkUse, userAgentHash } from "../challenge/clearance.js";
-import type { KnownAgent } from "../contract/bots/agents.js";
+import { agentDetections, agentWords, type KnownAgent } from "../contract/bots/agents.js";
 import type { DeclaredBot } from "../contract/bots/declared-bots.js";
 import type { VerifiedBot } from "../contract/bots/verified-bots.js";
 import type { ExceptionLookup, LetThrough } from "../contract/configuration/exceptions.js";
@@ -80,7 +80,7 @@ export interface DecideInput {
   readonly addresses?: AddressLookup;
   /** The bot that the session's user agent names, for searches of stored sessions; absent for a verdict, which takes it from its request. */
   readonly declaredBot?: () => DeclaredBot | undefined;
-  /** The agent that the visitor is; asked only if a rule reads it. If absent, none is known. */
+  /** The agent that the visitor is; asked only if a rule reads it, or refuses one that marks or behavior tell. If absent, none is known. */
   readonly agent?: () => KnownAgent | undefined;
   readonly nowMs: number;
 }
@@ -149,7 +149,8 @@ export function decide(input: DecideInput): Decision | null {
   const words = ruleReason(rule, action, asked, project.botSettings.loggedInPolicy);
   const passed = asked === "challenge" ? clearance.held() : null;
   const enforced = passed === null ? asked : "allow";
-  const decided = passed === null ? words : `${words} Passed at ${new Date(passed.atMs).toISOString()}.`;
+  const who = proved === null && enforced !== "allow" && enforced !== "log" ? agentReason(input) : "";
+  const decided = passed === null ? `${who}${words}` : `${words} Passed at ${new Date(passed.atMs).toISOString()}.`;
   const because = isOverBudget ? `${decided} ${overBudgetReason}`.trimStart() : decided;
   const blocked = enforced === "block" && terminating !== null;
   const { use } = clearance;
@@ -342,6 +343,18 @@ const actionWords: Record<Action, string> = {
   log: "Logged",
   delay: "Delayed",
 };
+
+/**
+ * Who was refused, where only the session tells: no detection is about it, and the score may be a person's. A user agent's name is a detection of its own.
+ * With a space at its end; "" for anybody else.
+ */
+function agentReason({ state, agent }: DecideInput): string {
+  if (state === null) return "";
+  if (state.agentMarks === undefined && !state.detectionIds.includes(agentDetections.acting)) return "";
+  const known = agent?.();
+  const isOfSession = known?.certainty === "marked" || known?.certainty === "behavior";
+  return isOfSession ? `The visitor is ${agentWords(known)}. ` : "";
+}
 
 function ruleReason(rule: NamedRule | null, action: Action, enforced: Action, policy: LoggedInPolicy): string {
   if (rule === null) return "";

@@ -3,6 +3,7 @@
 import t, { type Test } from "tap";
 import type { Project } from "../../src/contract/configuration/entities.js";
 import { decodeSessionToken } from "../../src/contract/sessions/session-token.js";
+import { blockRow } from "../../src/control-plane/logs/block-row.js";
 import { Refusal } from "../../src/errors.js";
 import { limits } from "../../src/limits.js";
 import { Blocks, challengeSubject, sessionSubject } from "../../src/recording/blocks.js";
@@ -52,6 +53,20 @@ t.test("blocks are stored by the flush, numbered by project in the order they ca
   t.equal(await blocks.flush(), 1);
   t.same(await rows(blocks, 1), ["4 4", "3 3", "2 2", "1 1"]);
   t.same(await rows(blocks, 2), ["3 3", "2 2", "1 1"]);
+});
+
+t.test("a row that an earlier version stored has no agent", async (t) => {
+  const { blocks } = openTestStore(t, 1);
+  record(blocks, block(1, 1));
+  const agent = { name: "Claude in Chrome", category: "ai_agent", certainty: "marked" } as const;
+  record(blocks, { ...block(1, 2), agent });
+  await blocks.flush();
+  const page = await blocks.page(1, 100, null);
+  if (page instanceof Refusal) throw new Error(page.message);
+  t.strictSame(
+    page.rows.map((row) => blockRow(row).agent),
+    [agent, null],
+  );
 });
 
 t.test("each block is found by the answer that showed it, though several are stored at once", async (t) => {

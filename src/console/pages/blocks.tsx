@@ -1,5 +1,6 @@
 /** Recorded blocks, the latest first, with a search over those that were read. */
 import { useState } from "preact/hooks";
+import { agentWords } from "../../contract/bots/agents.js";
 import type { ExceptionRow } from "../../contract/configuration/exceptions.js";
 import type { BlockRow } from "../../contract/traffic/block-answers.js";
 import { referenceIn } from "../../contract/verdicts/reference.js";
@@ -12,7 +13,7 @@ import type { AddressedPageProperties } from "../page-properties.js";
 import { Fault, Folded, FreshnessLine, Loaded, PageTitle, ReadOlder, SearchField, Table, Time } from "../parts.js";
 import { useResource } from "../resource.js";
 import { bandWords, count, plural } from "../words.js";
-import { ExploredBand, ExploredDetection, ExploredNumber, ExploredText } from "./explored.js";
+import { ExploredBand, ExploredDetection, ExploredNumber, ExploredText, ExploredWho } from "./explored.js";
 import { exceptionsOf, LetThroughButton, LetThroughDialog, LetThroughUntil, type Subjects } from "./let-through.js";
 import { RuleLink, useRuleNames } from "./rule-link.js";
 
@@ -52,7 +53,7 @@ export function BlocksPage({ api, project, query }: AddressedPageProperties) {
         <FreshnessLine of={log.latest} />
       </PageTitle>
       <SearchField
-        label="Search path, reason, session, address, rule, detection, reference"
+        label="Search path, reason, session, agent, address, rule, detection, reference"
         value={search}
         onInput={setSearch}
       />
@@ -126,7 +127,7 @@ async function furtherSubjects(api: Api, project: number, row: BlockRow): Promis
             .catch(() => ({ data: [] }))
         ).data;
   const { user_agent = null, agent = null } = known ?? sampled[0] ?? {};
-  const name = typeof agent === "string" ? agent : agent?.name;
+  const name = (typeof agent === "string" ? agent : agent?.name) ?? row.agent?.name;
   return [
     ...(ip !== null || known === null || known.ip === null ? [] : [{ ip: known.ip }]),
     ...(user_agent === null ? [] : [{ user_agent }]),
@@ -135,9 +136,9 @@ async function furtherSubjects(api: Api, project: number, row: BlockRow): Promis
 }
 
 function textOf(row: BlockRow, names: ReadonlyMap<number, string>): string {
-  const { path, reason, session_token, ip, rule_id, detection_ids, verdict, references } = row;
+  const { path, reason, session_token, ip, rule_id, detection_ids, verdict, references, agent } = row;
   const rule = `rule ${rule_id} ${names.get(rule_id) ?? ""}`;
-  return `${path ?? ""} ${reason} ${session_token ?? "no session"} ${ip ?? ""} ${rule} ${detection_ids.join(" ")} ${bandWords[verdict]} ${references.join(" ")}`.toLowerCase();
+  return `${path ?? ""} ${reason} ${session_token ?? "no session"} ${ip ?? ""} ${rule} ${detection_ids.join(" ")} ${bandWords[verdict]} ${agent === null ? "" : agentWords(agent)} ${references.join(" ")}`.toLowerCase();
 }
 
 /** Around the time of the block, among requests like it: with or without a session. */
@@ -205,6 +206,7 @@ const columnsOf = (
             {row.session_token}
           </a>
         )}
+        <ExploredWho who={row.agent} {...at(row)} />
         <span class="line">
           {row.ip === null ? (
             <span class="dim">address not known</span>

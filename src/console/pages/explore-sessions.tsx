@@ -8,7 +8,7 @@ import { Card, Fault, SaveButtons, Table, Time } from "../parts.js";
 import { useTask } from "../resource.js";
 import { saveFile } from "../save-file.js";
 import { count, plural } from "../words.js";
-import { ExploredAction, ExploredAgent, ExploredBand, ExploredNumber, ExploredText } from "./explored.js";
+import { ExploredAction, ExploredAgent, ExploredBand, ExploredNumber, ExploredText, ExploredWho } from "./explored.js";
 
 /** Sessions of an exported file. */
 const exportedMax = 5000;
@@ -30,6 +30,7 @@ const columnsOfFile = [
   "asn",
   "as_name",
   "agent",
+  "agent_certainty",
   "detection_ids",
   "event_count",
 ] as const satisfies readonly (keyof QueriedSessionRow)[];
@@ -105,6 +106,9 @@ export function FoundSessions(
   );
 }
 
+const whoOf = ({ agent: name, agent_certainty: certainty }: QueriedSessionRow) =>
+  name === null || certainty === null ? null : { name, certainty };
+
 function columnsOf(onToggle: (condition: string) => void) {
   const text = (field: string, value: string | null) => (
     <ExploredText field={field} value={value} onToggle={onToggle} />
@@ -134,7 +138,12 @@ function columnsOf(onToggle: (condition: string) => void) {
     { name: "Path", cell: (row: QueriedSessionRow) => text("path", row.path) },
     {
       name: "User agent",
-      cell: (row: QueriedSessionRow) => <ExploredAgent value={row.user_agent} onToggle={onToggle} />,
+      cell: (row: QueriedSessionRow) => (
+        <>
+          <ExploredAgent value={row.user_agent} onToggle={onToggle} />
+          <ExploredWho who={whoOf(row)} onToggle={onToggle} />
+        </>
+      ),
     },
   ];
 }

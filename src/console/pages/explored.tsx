@@ -1,5 +1,6 @@
 /** Values as links to the sessions that have them, in Explore. What the language can't express is shown as plain text. */
 import type { ComponentChildren } from "preact";
+import { agentWords, type KnownAgent } from "../../contract/bots/agents.js";
 import type { Action, Band } from "../../contract/verdicts/verdict.js";
 import { type ExploreView, exploreHash } from "../explore-view.js";
 import { equalTo } from "../expression.js";
@@ -71,6 +72,21 @@ export function ExploredAgent({ value, ...where }: Where & { readonly value: str
     <Explored {...where} condition={equalTo("user_agent", value)} title={value}>
       {readableAgent(value)}
     </Explored>
+  );
+}
+
+/** Who a visitor is, and by what; nothing where that is not known. */
+export function ExploredWho({
+  who,
+  ...where
+}: Where & { readonly who: Pick<KnownAgent, "name" | "certainty"> | null | undefined }) {
+  if (who === null || who === undefined) return null;
+  return (
+    <span class="line">
+      <Explored {...where} condition={equalTo("agent", who.name)}>
+        {agentWords(who)}
+      </Explored>
+    </span>
   );
 }
 

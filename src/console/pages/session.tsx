@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { AgentCertainty } from "../../contract/bots/agents.js";
+import { type AgentCertainty, agentWords } from "../../contract/bots/agents.js";
 import type { DetectionAnswer } from "../../contract/evidence/detection-answers.js";
 import type { EngineName } from "../../contract/evidence/evidence.js";
 import type { FiredDetectionAnswer, SessionAnswer } from "../../contract/sessions/session-answers.js";
@@ -345,8 +345,8 @@ function Detections(properties: {
     },
     {
       name: "Contribution",
-      cell: ({ contribution }: FiredDetectionAnswer) =>
-        contribution === 0 ? "0 (experimental)" : `+${contribution.toFixed(2)}`,
+      cell: ({ id, contribution }: FiredDetectionAnswer) =>
+        contribution === 0 ? zeroWords(known.get(id)) : `+${contribution.toFixed(2)}`,
       isNumber: true,
     },
     { name: "Evidence", cell: ({ evidence }: FiredDetectionAnswer) => <Evidence of={evidence} /> },
@@ -354,7 +354,8 @@ function Detections(properties: {
   return (
     <>
       <p class="dim">
-        The contribution is the log-odds of automation that a detection adds to its engine. Strongest first.
+        The contribution is the log-odds of automation that a detection adds to its engine; of several with one cause,
+        the strongest counts for all. Strongest first.
       </p>
       <Table
         caption="Detections that fired"
@@ -365,6 +366,12 @@ function Detections(properties: {
       />
     </>
   );
+}
+
+/** Why a detection that fired adds nothing. */
+function zeroWords(detection: DetectionAnswer | undefined): string {
+  if (detection?.state === "experimental") return "0 (experimental)";
+  return detection?.state === "scoring" && detection.severity !== "info" ? "0 (counted with another)" : "0";
 }
 
 /** Numbers to four digits, those of lists too: more of a measured number says nothing. */
@@ -408,6 +415,7 @@ function Timeline({
         <>
           Blocked by rule <RuleLink id={block.rule_id} names={names} />
           {block.path === null ? "" : ` on ${block.path}`}
+          {block.agent === null ? "" : ` as ${agentWords(block.agent)}`}
           {block.count > 1 ? ` and ${block.count - 1} more times in that minute` : ""}
           <Reason text={block.reason} />
         </>

@@ -1,6 +1,6 @@
 /** Live sessions: the log, the latest first, read anew while it is looked at; a way to one session by its token. */
 import { useRef, useState } from "preact/hooks";
-import type { SessionRow } from "../../contract/sessions/session-answers.js";
+import type { LoggedSessionRow } from "../../contract/sessions/session-answers.js";
 import type { Band } from "../../contract/verdicts/verdict.js";
 import { timeAround } from "../explore-view.js";
 import { CheckField, ChoiceField, choicesOf } from "../fields.js";
@@ -9,7 +9,7 @@ import { useLog } from "../log.js";
 import type { AddressedPageProperties } from "../page-properties.js";
 import { FreshnessLine, LogTable, PageTitle, Time } from "../parts.js";
 import { bandOrder, bandWords, count, plural } from "../words.js";
-import { ExploredBand, ExploredNumber } from "./explored.js";
+import { ExploredBand, ExploredNumber, ExploredWho } from "./explored.js";
 
 const refreshMs = 5000;
 
@@ -59,31 +59,34 @@ function emptyText(band: Band | "", read: number): string {
 }
 
 /** As far back as the session began. */
-const at = ({ first_seen_at }: SessionRow) => ({ time: timeAround(first_seen_at) });
+const at = ({ first_seen_at }: LoggedSessionRow) => ({ time: timeAround(first_seen_at) });
 
 const columns = [
   {
     name: "Session",
-    cell: (row: SessionRow) => (
-      <a class="code" href={hashOf("sessions", row.session_token)}>
-        {row.session_token}
-      </a>
+    cell: (row: LoggedSessionRow) => (
+      <>
+        <a class="code" href={hashOf("sessions", row.session_token)}>
+          {row.session_token}
+        </a>
+        <ExploredWho who={row.agent} {...at(row)} />
+      </>
     ),
   },
-  { name: "Band", cell: (row: SessionRow) => <ExploredBand band={row.verdict} {...at(row)} /> },
+  { name: "Band", cell: (row: LoggedSessionRow) => <ExploredBand band={row.verdict} {...at(row)} /> },
   {
     name: "Score",
-    cell: (row: SessionRow) => <ExploredNumber field="score" value={row.score} zero="none" {...at(row)} />,
+    cell: (row: LoggedSessionRow) => <ExploredNumber field="score" value={row.score} zero="none" {...at(row)} />,
     isNumber: true,
   },
-  { name: "Detections", cell: (row: SessionRow) => row.detection_ids.length, isNumber: true },
+  { name: "Detections", cell: (row: LoggedSessionRow) => row.detection_ids.length, isNumber: true },
   {
     name: "Events",
-    cell: (row: SessionRow) => <ExploredNumber field="event_count" value={row.event_count} {...at(row)} />,
+    cell: (row: LoggedSessionRow) => <ExploredNumber field="event_count" value={row.event_count} {...at(row)} />,
     isNumber: true,
   },
-  { name: "First seen", label: "First", cell: (row: SessionRow) => <Time at={row.first_seen_at} /> },
-  { name: "Last seen", label: "Last", cell: (row: SessionRow) => <Time at={row.last_seen_at} /> },
+  { name: "First seen", label: "First", cell: (row: LoggedSessionRow) => <Time at={row.first_seen_at} /> },
+  { name: "Last seen", label: "Last", cell: (row: LoggedSessionRow) => <Time at={row.last_seen_at} /> },
 ];
 
 function OpenSession() {

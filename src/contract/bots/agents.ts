@@ -23,6 +23,19 @@ export const agentDetections = { spoofed: 400101, declared: 100110, acting: 3006
 /** What an agent is called of which nothing is known but how it acts. */
 export const unknownAgent: KnownAgent = { name: "unknown agent", category: "ai_agent", certainty: "behavior" };
 
+const knownBy: Readonly<Record<AgentCertainty, string>> = {
+  signed: "signed",
+  verified: "by its address",
+  declared: "by its user agent",
+  marked: "by its mark",
+  behavior: "by its behavior",
+};
+
+/** An agent as part of a sentence: "Claude in Chrome, by its mark", "an unknown agent, by its behavior". */
+export function agentWords({ name, certainty }: Pick<KnownAgent, "name" | "certainty">): string {
+  return `${certainty === "behavior" ? "an " : ""}${name}, ${knownBy[certainty]}`;
+}
+
 /** One row of the public catalogue: all that is known by one name. */
 export interface AgentRow {
   name: string;

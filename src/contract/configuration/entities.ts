@@ -1,4 +1,5 @@
 /** What an operator and a customer configure, in the form of code and store. Times are ISO-8601 strings, as in the API. */
+import type { KnownAgent } from "../bots/agents.js";
 import type { ProjectSettings } from "../sessions/session.js";
 import type { Action } from "../verdicts/verdict.js";
 
@@ -118,6 +119,8 @@ export interface Block {
   references?: string[];
   /** Address of a request without a session, as far as addresses are stored; absent if unknown, or for a session's block. */
   ip?: string;
+  /** Who the visitor was, as far as it was known then; absent for nobody, and in rows of older versions. */
+  agent?: KnownAgent;
 }
 
 /** Counts of one project in one hour. */

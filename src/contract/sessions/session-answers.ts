@@ -30,10 +30,16 @@ export interface SessionRow {
   last_seen_at: IsoTime;
 }
 
+/** A session in the log with who it is of. */
+export interface LoggedSessionRow extends SessionRow {
+  /** The agent, crawler or library that the session is of; null: none is known. */
+  agent: KnownAgent | null;
+}
+
 /** One page of a project's sessions. */
 export interface SessionsAnswer {
   /** By `first_seen_at`, latest first. */
-  data: SessionRow[];
+  data: LoggedSessionRow[];
   meta: LogMeta;
 }
 
@@ -49,7 +55,7 @@ export interface FiredDetectionAnswer {
   id: DetectionId;
   slug: string;
   engine: EngineName;
-  /** Log-odds of automation it added to its engine; 0 for experimental ones. */
+  /** Log-odds of automation it added to its engine; 0 for experimental ones, and where a stronger one counts for the same cause. */
   contribution: number;
   /** The values it read, by name. */
   evidence: { [name: string]: string | number | boolean | null };

@@ -1,6 +1,7 @@
 /** Queries of stored sessions (`POST …/sessions/query`): the body, the answer, and the dimensions for grouping sessions. */
 
 import type { tags } from "typia";
+import type { AgentCertainty } from "../bots/agents.js";
 import type { BandCounts } from "../traffic/stats-answers.js";
 import type { LogMeta } from "../values/answer-values.js";
 import type { Action } from "../verdicts/verdict.js";
@@ -67,6 +68,8 @@ export interface QueriedSessionRow extends SessionRow {
   as_name: string | null;
   /** Name of the agent that the session is of; null: none is known. */
   agent: string | null;
+  /** How sure that is. */
+  agent_certainty: AgentCertainty | null;
 }
 
 /** The matched sessions by one dimension. */

@@ -3,6 +3,7 @@
  * the order of first contact; of a time with more sessions an even sample is counted. Reads only.
  */
 
+import type { KnownAgent } from "../../contract/bots/agents.js";
 import type { Project } from "../../contract/configuration/entities.js";
 import type { NetworkFact } from "../../contract/evidence/network-fact.js";
 import type { SessionDimension } from "../../contract/sessions/session-query.js";
@@ -64,8 +65,8 @@ export interface QueriedSession extends LoggedSession {
   readonly unworded: UnwordedVerdict | null;
   /** Null for a session that no rule is asked about. */
   readonly network: NetworkFact | null;
-  /** Name of its agent; null: none is known. */
-  readonly agent: string | null;
+  /** Null: none is known. */
+  readonly agent: KnownAgent | null;
 }
 
 /** Matched sessions by one dimension; a session with several values counts for each. */
@@ -305,7 +306,7 @@ class Scan {
     const { outcome, input, agent } = this.#search.of(state);
     const { action, ruleId, unworded } = outcome();
     const network = input?.network ?? null;
-    return { token, beganMs, state, action, ruleId, unworded, network, agent: agent()?.name ?? null };
+    return { token, beganMs, state, action, ruleId, unworded, network, agent: agent() ?? null };
   }
 
   /** Returns the sessions that began in each hour, from the counts of ingest; a partial hour counts in proportion. */

@@ -18,6 +18,7 @@ export function blockRow(block: Block): BlockRow {
     rule_id: block.ruleId,
     path: block.path,
     ip: block.ip ?? null,
+    agent: block.agent ?? null,
     count: block.count ?? 1,
     references: block.references ?? [],
     created_at: block.createdAt,

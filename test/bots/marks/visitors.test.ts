@@ -32,7 +32,7 @@ async function session(
   project: Project,
   marks: string | string[] | boolean | number | undefined,
   headers: Record<string, string> = {},
-  acts: Record<string, number> = {},
+  acts: Record<string, number | boolean> = {},
 ): Promise<string> {
   const env = { ...event(`marks-env-${++sessions}0000`, { agent_marks: marks, ...acts }), type: "env" };
   const events = [event(`marks-page-${sessions}0000`), env];
@@ -330,6 +330,64 @@ for (const { recipe, reads, acts, marked, unknown } of [
     }
   });
 }
+
+t.test("blocks, the sessions' log and the reason say who was refused", async (t) => {
+  const project = await fresh();
+  await project.enable();
+  await project.rule('agent_certainty in {"declared", "marked", "behavior"}', "block");
+  const unknown = { name: "unknown agent", category: "ai_agent", certainty: "behavior" };
+  const signs = { lone_activations: 2, shared_focus: 2, eval_length: 33 };
+  const marked = await session(project, [mark]);
+  const acting = await session(project, undefined, {}, signs);
+  const driven = await session(project, undefined, {}, { ...signs, webdriver: true });
+  const person = await session(project, undefined);
+  const reason = async (token: string) => (await judged(project, token)).reason;
+  t.equal(
+    await reason(marked),
+    'Likely human (score 60): no evidence of automation. The visitor is Claude in Chrome, by its mark. Blocked by rule "agent_certainty in {"declared", "marked", "behavior"}".',
+  );
+  const ofActing = await reason(acting);
+  t.match(ofActing, /\. The visitor is an unknown agent, by its behavior\. Blocked by rule/);
+  const ofDriven = await reason(driven);
+  t.match(ofDriven, /^Definitely automated/);
+  t.notMatch(ofDriven, /acts as a program at work/, "what lowers no score is no cause of it");
+  t.notMatch(await reason(person), /visitor is/);
+  const curl = [
+    ["Host", "shop.example"],
+    ["User-Agent", "curl/8.5.0"],
+  ] as const;
+  const declared = await judged(project, null, curl);
+  t.equal(declared.action, "block");
+  t.notMatch(declared.reason, /visitor is/, "its user agent is a detection of its own");
+
+  const { json: blocks } = await project.control("GET", "/blocks");
+  const agents = blocks.data.map((row: { session_token: string | null; agent: unknown }) => [
+    row.session_token,
+    row.agent,
+  ]);
+  t.strictSame(agents, [
+    [null, { name: "curl", category: "library", certainty: "declared" }],
+    [driven, unknown],
+    [acting, unknown],
+    [marked, claude],
+  ]);
+  const { json: log } = await project.control("GET", "/sessions");
+  const logged = log.data.map((row: { session_token: string; agent: unknown }) => [row.session_token, row.agent]);
+  t.strictSame(
+    new Map(logged),
+    new Map<string, unknown>([
+      [person, null],
+      [driven, unknown],
+      [acting, unknown],
+      [marked, claude],
+    ]),
+  );
+  const { json: found } = await project.control("POST", "/sessions/query", {
+    expression: 'agent_certainty == "marked"',
+  });
+  t.match(found.data, [{ agent: claude.name, agent_certainty: "marked", reason: /Claude in Chrome, by its mark\./ }]);
+  t.match(await server.command("check"), { ok: true });
+});
 
 t.test("a session keeps the agent that it was known by, whatever becomes of the list", async (t) => {
   const project = await fresh();

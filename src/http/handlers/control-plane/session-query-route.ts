@@ -163,7 +163,8 @@ function rowOf(project: Project, session: QueriedSession, meaningOf: MeaningOf, 
     country: network?.country ?? null,
     asn: network?.asn ?? null,
     as_name: network?.asName ?? null,
-    agent,
+    agent: agent?.name ?? null,
+    agent_certainty: agent?.certainty ?? null,
   };
 }
 

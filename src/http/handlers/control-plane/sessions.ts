@@ -1,5 +1,6 @@
 /** The log of sessions and one session in detail: band and score as a verdict read would give them now. */
 
+import type { KnownAgent } from "../../../contract/bots/agents.js";
 import type { Project } from "../../../contract/configuration/entities.js";
 import type { SessionMark } from "../../../contract/sessions/marks.js";
 import type { SessionAnswer, SessionRow, SessionsAnswer } from "../../../contract/sessions/session-answers.js";
@@ -37,7 +38,7 @@ export function sessionRoutes({ sessions, marks, agents, work, now }: SessionSer
         parameters: logParameters,
         refusals: ["invalidPayload"],
       },
-      handle: (call) => listSessions(sessions, call, work, now()),
+      handle: (call) => listSessions(sessions, call, agents, work, now()),
     }),
     projectRoute("getSession", {
       needs: "projects:read",
@@ -58,6 +59,7 @@ const missing = refusal(refuse("notFound", "the project has no such session"));
 async function listSessions(
   sessions: Sessions,
   { project, query, isAborted }: Asked<"listSessions">,
+  agents: AgentLists,
   work: LongWork,
   nowMs: number,
 ): Promise<Answered<"listSessions">> {
@@ -66,7 +68,10 @@ async function listSessions(
   const page = await sessions.page(project.id, asked.limit, asked.cursor, work.begin(isAborted));
   if (page === null) return unread;
   if (page instanceof Refusal) return refusal(page);
-  const data = page.rows.map((row) => sessionLogRow(project, row, nowMs));
+  const data = page.rows.map((row) => ({
+    ...sessionLogRow(project, row, nowMs),
+    agent: agentOf(row.state, agents) ?? null,
+  }));
   return json(200, { data, meta: { next_cursor: page.nextCursor } } satisfies SessionsAnswer);
 }
 
@@ -85,6 +90,10 @@ export function sessionLogRow(project: Project, { token, beganMs, state }: Logge
   };
 }
 
+function agentOf(state: LoggedSession["state"], agents: AgentLists): KnownAgent | undefined {
+  return knownAgent({ state, verifiedBot: state.verifiedBot }, agents);
+}
+
 function sessionView(
   project: Project,
   session: SessionDetail,
@@ -93,7 +102,7 @@ function sessionView(
   nowMs: number,
 ): SessionAnswer {
   const { state, detections } = session;
-  const agent = knownAgent({ state, verifiedBot: state.verifiedBot }, agents);
+  const agent = agentOf(state, agents);
   return {
     ...sessionLogRow(project, session, nowMs),
     engines: state.engineScores,
