@@ -60,7 +60,12 @@ t.test("sessions are found by expression, each with what it last reported and wh
   });
   t.match(all.data[1], { verdict: "likely_human", action: "allow", rule_id: null, path: "/shop" });
   const listed = (await service.ask("GET", `${at}/sessions`, { as: one.token })).json.data;
-  t.match(all.data, listed, "band, score and detections are those of the log of sessions");
+  const named = listed.map(({ agent, ...row }: { agent: { name: string; certainty: string } | null }) => ({
+    ...row,
+    agent: agent?.name ?? null,
+    agent_certainty: agent?.certainty ?? null,
+  }));
+  t.match(all.data, named, "band, score, detections and agent are those of the log of sessions");
   const bots = (await query(one, { expression: 'path == "/login" AND band == "definite"' })).json;
   t.match(bots, { scanned: 5, matched: 3, total: 5 });
   t.same(
