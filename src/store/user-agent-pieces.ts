@@ -2,12 +2,10 @@
  * Parts that most user agents share, each of which a session record stores as one byte: a browser's hundred bytes become five to twenty.
  * Pure functions of the text; where the bytes stand is said in session-record.ts.
  */
-import { limits } from "../limits.js";
-
 /**
- * Stored as a byte from 1 on: its position here, and one. Append only, since stored records hold positions, and at most 31: characters from a
- * space on stand for themselves. A longer part comes before one that it contains. Frozen parts of Chromium, Firefox and Safari; a
- * browser's version, and what a device adds, lies between them.
+ * Stored as a byte from 1 on: its position here, and one. Append only, since stored records hold positions, with a schema of its own, since an
+ * older build keeps the byte; at most 31, since characters from a space on stand for themselves. Frozen parts of Chromium, Firefox and Safari;
+ * a browser's version, and what a device adds, lies between them.
  */
 const pieces = [
   "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/",
@@ -42,48 +40,36 @@ const pieces = [
   ".0.0.0",
 ] as const;
 
-const firstOwnCharacter = 0x20;
+/** Of parts that begin alike the longest is taken. */
+const anyPiece = new RegExp(
+  pieces
+    .toSorted((one, other) => other.length - one.length)
+    .map((piece) => piece.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"))
+    .join("|"),
+  "g",
+);
+const characterOf = new Map<string, string>(pieces.map((piece, index) => [piece, String.fromCharCode(1 + index)]));
+const ownCharactersFrom = 0x20;
 
-/** Few user agents make up most traffic. A memo starts over when it is full: half a megabyte at most. */
-const memoMax = 500;
-const packedTexts = new Map<string, string>();
-const unpackedTexts = new Map<string, string>();
-
-/** Returns the value. The memo has copies: what is cut out of a text keeps all of that text in memory. */
-function remember(memo: Map<string, string>, text: string, value: string): string {
-  if (memo.size >= memoMax) memo.clear();
-  memo.set(Buffer.from(text).toString(), Buffer.from(value).toString());
-  return value;
-}
-
-/**
- * The text with its known parts as one character each; the text itself where it has none, could be taken for a packed one, or is longer
- * than any that a session keeps.
- */
+/** The text with its known parts as one character each; the text itself where it has none, or could be taken for a packed one. 0.6 us. */
 export function packUserAgent(text: string): string {
-  if (text.length > limits.contextValueMax) return text;
-  return packedTexts.get(text) ?? remember(packedTexts, text, packed(text));
+  if (indexOfControl(text, 0) !== -1) return text;
+  return text.replace(anyPiece, (piece) => characterOf.get(piece)!);
 }
 
-function packed(text: string): string {
-  if (hasControlCharacters(text)) return text;
-  let rest = text;
-  for (const [index, piece] of pieces.entries()) rest = rest.replace(piece, String.fromCharCode(1 + index));
-  return rest;
-}
-
-/** The text that `packUserAgent` was given. A character that stands for no part, as damage would leave one, is kept. */
+/** The text that `packUserAgent` was given. A character that stands for no part, as damage would leave one, is kept. 0.1 us. */
 export function unpackUserAgent(text: string): string {
-  return unpackedTexts.get(text) ?? remember(unpackedTexts, text, unpacked(text));
-}
-
-function unpacked(text: string): string {
   let whole = "";
-  for (const character of text) whole += pieces[character.charCodeAt(0) - 1] ?? character;
-  return whole;
+  let from = 0;
+  for (let at = indexOfControl(text, 0); at !== -1; at = indexOfControl(text, from)) {
+    whole += text.slice(from, at) + (pieces[text.charCodeAt(at) - 1] ?? text.charAt(at));
+    from = at + 1;
+  }
+  return from === 0 ? text : whole + text.slice(from);
 }
 
-function hasControlCharacters(text: string): boolean {
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) < firstOwnCharacter) return true;
-  return false;
+/** Of the first control character from there on; -1: there is none. */
+function indexOfControl(text: string, from: number): number {
+  for (let at = from; at < text.length; at++) if (text.charCodeAt(at) < ownCharactersFrom) return at;
+  return -1;
 }
