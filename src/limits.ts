@@ -557,6 +557,8 @@ export const limits = {
   clusterPatienceMs: 60_000,
   /** Sessions of such a piece: about half a megabyte. */
   clusterPieceRows: 256,
+  /** Bytes of a piece of other rows, of which some are far larger; a row that is larger by itself is a piece: written in a fraction of `clusterWriteMs`. */
+  clusterPieceBytes: 512 * KIB,
   /** Keys of a page of `SCAN`: a few milliseconds of its master. */
   clusterScanKeys: 1000,
   /** ms for which `store migrate` tries a piece: a little longer than an election that is held twice. Run again, it goes on where it ended. */

@@ -80,10 +80,15 @@ function isHash(reply: RespReply, fields: readonly (readonly [string, string | n
   return fields.every(([field, value]) => stored.get(field) === String(value));
 }
 
-/** Writes the rows that differ from their target state, a piece at a time. */
-export async function copyRows(bulk: BulkClient, wanted: Iterable<WantedRow>, onPiece: () => void): Promise<RowsPass> {
+/** Writes the rows that differ from their target state, a piece at a time: so many rows or bytes. */
+export async function copyRows(
+  bulk: Pick<BulkClient, "read" | "write">,
+  wanted: Iterable<WantedRow>,
+  onPiece: () => void,
+): Promise<RowsPass> {
   let [rows, copied] = [0, 0];
   let piece: WantedRow[] = [];
+  let pieceBytes = 0;
   const copyPiece = async (): Promise<void> => {
     const replies = await bulk.read(piece.map(({ read }) => read));
     const missing = piece.filter(({ isThere }, index) => !isThere(replies[index]!));
@@ -91,14 +96,23 @@ export async function copyRows(bulk: BulkClient, wanted: Iterable<WantedRow>, on
     rows += piece.length;
     copied += missing.length;
     piece = [];
+    pieceBytes = 0;
     onPiece();
   };
   for (const row of wanted) {
+    const bytes = bytesOf(row.write);
+    if (piece.length > 0 && pieceBytes + bytes > limits.clusterPieceBytes) await copyPiece();
     piece.push(row);
+    pieceBytes += bytes;
     if (piece.length >= limits.clusterPieceRows) await copyPiece();
   }
   if (piece.length > 0) await copyPiece();
   return { rows, copied };
+}
+
+/** Bytes of the arguments that can be long. */
+function bytesOf({ command }: KeyedCommand): number {
+  return command.reduce<number>((sum, argument) => sum + (typeof argument === "number" ? 0 : argument.length), 0);
 }
 
 /** First contacts with an `Idempotency-Key` that is still valid. */
