@@ -14,6 +14,7 @@ import { Refusal } from "../../src/errors.js";
 import { checkBatch } from "../../src/ingest/decode-batch.js";
 import { FrameWriter, type IngestRequest, readFrame } from "../../src/ingest/frame.js";
 import { decodeScoredState, decodeSession, encodeSession } from "../../src/store/session-record.js";
+import { unpackUserAgent } from "../../src/store/user-agent-pieces.js";
 import { event } from "../support/batches.js";
 import { holds } from "../support/property.js";
 import { fuzzBatches, fuzzRules } from "./guided-targets.js";
@@ -169,6 +170,21 @@ function framesKeepRequests(t: Test, numRuns: number): void {
 const plain = (each: IngestRequest): unknown =>
   JSON.parse(JSON.stringify({ ...each, body: Buffer.from(each.body).toString("hex") }));
 
+/** What one character of a packed user agent stands for. */
+const userAgentPieces = Array.from({ length: 31 }, (_, index) =>
+  unpackUserAgent(String.fromCharCode(1 + index)),
+).filter((piece) => piece.length > 1);
+/** User agents that a record packs: parts that most have, whole and cut off, after one another and between other characters. */
+const userAgentPart = fc.oneof(
+  fc.constantFrom(...userAgentPieces),
+  fc.tuple(fc.constantFrom(...userAgentPieces), fc.nat(100)).map(([piece, length]) => piece.slice(0, length)),
+  fc.string({ unit: "grapheme", maxLength: 10 }),
+);
+const userAgent = fc.oneof(
+  fc.array(userAgentPart, { maxLength: 8 }).map((parts) => parts.join("")),
+  fc.string({ unit: "grapheme", maxLength: 100 }),
+);
+
 const unproved: fc.Arbitrary<ScoredState> = fc.record(
   {
     scored: fc.boolean(),
@@ -204,7 +220,7 @@ const unproved: fc.Arbitrary<ScoredState> = fc.record(
     last: fc.record(
       {
         ip: fc.string({ unit: "grapheme", maxLength: 20 }),
-        userAgent: fc.string({ unit: "grapheme", maxLength: 100 }),
+        userAgent,
         path: fc.string({ unit: "grapheme", maxLength: 100 }),
         host: fc.string({ unit: "grapheme", maxLength: 100 }),
       },
@@ -246,9 +262,9 @@ function recordsSurviveDamage(t: Test, numRuns: number): void {
   );
   holds(
     t,
-    fc.property(fc.uint8Array({ maxLength: 200 }), (garbage) => {
+    fc.property(fc.uint8Array({ maxLength: 200 }), fc.constantFrom(1, 2), (garbage, version) => {
       const bytes = Buffer.from(garbage);
-      if (bytes.length > 0) bytes[0] = 1;
+      if (bytes.length > 0) bytes[0] = version;
       decodeSession(bytes);
       return true;
     }),
