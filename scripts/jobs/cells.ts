@@ -81,7 +81,7 @@ function browserCell(tool: DrivenTool, hasWindow: boolean, job: JobName, manner:
     run: async (visit, { display, seed }) => {
       const opened = await tool.open(hasWindow ? display : null);
       try {
-        const random = randomOf(seed, tool.name, hasWindow ? "window" : "headless", job);
+        const random = randomOf(seed, tool.name, hasWindow ? "window" : "headless", job, manner);
         // An effort takes its time: where nothing stops it, a whole job of eight pages.
         const msMax = manner === "effort" ? 2 * runMsMax : runMsMax;
         await inTime(doInBrowser(opened.page, jobs[job], visit, manner, random), msMax);
@@ -154,7 +154,7 @@ function agentCell(tool: AgentTool, mode: AgentMode, job: JobName, manner: Agent
       (mode === "headless" ? null : missingProgram("Xvfb")) ??
       (mode === "late" ? (missingProgram("xdotool") ?? missingTraces()) : null),
     run: (visit, { display, recordings, seed }) => {
-      const random = randomOf(seed, tool.name, mode, job);
+      const random = randomOf(seed, tool.name, mode, job, manner);
       const done =
         mode === "late"
           ? doAttached(tool, job, visit, display!, recordings!, random, manner)
