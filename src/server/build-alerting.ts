@@ -76,13 +76,13 @@ export function buildAlerting(
       if (!isWhole) return "aborted";
     }
     if (when.subject === "request") return { evaluated };
-    const visited = await sessions.visitSince(project.id, range, testedSessionsMax, slices, ({ state }) => {
+    const visited = await sessions.visitSince(project.id, range, testedSessionsMax, slices, ({ beganMs, state }) => {
       evaluated++;
-      const { verifiedBot, firstSeenMs, last } = state;
+      const { verifiedBot, last } = state;
       const declaredBot = () => (last.userAgent === "" ? undefined : declaredBotOf(last.userAgent));
       const asked = { state, project, rules: [], context: {}, verifiedBot, addresses, declaredBot, nowMs: now() };
       const input = ruleInput(asked);
-      if (input !== null && compiled.matches(input)) onMatch(firstSeenMs, 1);
+      if (input !== null && compiled.matches(input)) onMatch(beganMs, 1);
     });
     return visited === "aborted" ? "aborted" : { evaluated };
   };

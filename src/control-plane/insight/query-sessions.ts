@@ -309,7 +309,10 @@ class Scan {
     return { token, beganMs, state, action, ruleId, unworded, network, agent: agent() ?? null };
   }
 
-  /** Returns the sessions that began in each hour, from the counts of ingest; a partial hour counts in proportion. */
+  /**
+   * Returns the sessions of each hour, by their first report, as ingest counts them; a partial hour counts in proportion. Only for the size of the scan and
+   * of the sample: a session whose token was issued before may have begun in an earlier hour.
+   */
   async #sessionsByHour(slices: Slices): Promise<Map<number, number> | null> {
     const { fromMs, untilMs } = this.#query;
     const buckets = await new Stats(this.#services.store).read(this.#project.id, fromMs, untilMs, "hour", slices);
