@@ -138,8 +138,8 @@ function Incident({ of, onMute }: { readonly of: IncidentAnswer; readonly onMute
       </p>
       <p>
         A rule that blocks <code class="wrap">{expression}</code> would have stopped{" "}
-        <b>{count(rule_would.newly_blocked)}</b> {rule_would.newly_blocked === 1 ? "request" : "requests"} that got in;
-        among them: {count(rule_would.likely_human)} likely human, {count(rule_would.logged_in)} logged in.
+        <b>{count(rule_would.newly_blocked)}</b> {rule_would.newly_blocked === 1 ? "request" : "requests"} that got in:{" "}
+        {count(rule_would.likely_human)} likely human, {count(rule_would.logged_in)} logged in.
       </p>
       <p class="buttons start">
         <a class="button" href={exploreHash({ expression, time: rangeOf(of), subject: "request" })}>
