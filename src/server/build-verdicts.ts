@@ -201,6 +201,14 @@ function computedRecorder(
       nowMs,
     });
   };
+  const nameOf = (agent: DecidedOn["agent"]): ReturnType<DecidedOn["agent"]> => {
+    try {
+      return agent();
+    } catch (err) {
+      log.error({ err }, "a recorded block has no name of its agent");
+      return undefined;
+    }
+  };
   return (project, token, context, { blocked, rule, logged, verdict, isOverBudget }, on) => {
     const nowMs = now();
     const { subject, state, request, proved, agent } = on;
@@ -247,7 +255,7 @@ function computedRecorder(
       meters.services.add("blocksFailed");
       return;
     }
-    const who = agent();
+    const who = nameOf(agent);
     const ip = token === null ? storedAddress(context.ip ?? "", config.ipStorage) : "";
     const block = {
       projectId: project.id,

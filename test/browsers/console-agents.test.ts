@@ -65,7 +65,7 @@ t.test("blocks and sessions say which agent it was, and a contribution of nothin
   const { detections } = (await asked("GET", `${at}/sessions/${acting}`)).json;
   for (const { id, contribution } of detections) {
     const row = page.getByRole("row", { name: new RegExp(`^${id} `) });
-    const why = states.get(id) === "experimental" ? "0 (experimental)" : "0 (counted with another)";
+    const why = states.get(id) === "experimental" ? "0 (experimental)" : "0 (not counted here)";
     t.match(await row.textContent(), contribution === 0 ? why : `+${contribution.toFixed(2)}`);
   }
   const zeros = detections.filter(({ contribution }: { contribution: number }) => contribution === 0);

@@ -371,7 +371,7 @@ function Detections(properties: {
 /** Why a detection that fired adds nothing. */
 function zeroWords(detection: DetectionAnswer | undefined): string {
   if (detection?.state === "experimental") return "0 (experimental)";
-  return detection?.state === "scoring" && detection.severity !== "info" ? "0 (counted with another)" : "0";
+  return detection?.state === "scoring" && detection.severity !== "info" ? "0 (not counted here)" : "0";
 }
 
 /** Numbers to four digits, those of lists too: more of a measured number says nothing. */
