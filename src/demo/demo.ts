@@ -51,7 +51,11 @@ function show(verdict: Verdict): void {
   $("band").dataset["band"] = verdict.verdict;
   $("reason").textContent = verdict.reason;
   $("action").textContent = verdict.action;
-  $("detections").replaceChildren(...verdict.detection_ids.map(detectionItem));
+  const list = $("detections");
+  list.replaceChildren(...verdict.detection_ids.map(detectionItem));
+  // A keyboard scrolls only what has the focus; what does not scroll is no stop of the Tab key.
+  if (list.scrollHeight > list.clientHeight) list.tabIndex = 0;
+  else list.removeAttribute("tabindex");
 }
 
 let asking = false;

@@ -45,6 +45,11 @@ t.test("the panel shows band, score, action, reason and what each detection mean
     "999999",
   ]);
   t.equal(site.posts[0]!.headers["x-service-site-key"], "pk_demo");
+  const list = page.locator("#detections");
+  t.equal(await list.getAttribute("tabindex"), null, "what does not scroll is no stop of the Tab key");
+  const many = { ...verdict, detection_ids: Array(30).fill(100101) };
+  site.pages.set("/demo/verdict?session=sess_1", JSON.stringify(many));
+  await page.waitForSelector("#detections[tabindex='0']");
   t.same(complaints, []);
   await page.close();
 });
