@@ -1,6 +1,6 @@
 /** The pieces that pages are made of: notices, badges, tables that become cards on a phone, dialogs, secrets. Text only. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Action, Band } from "../contract/verdicts/verdict.js";
 import { messageOf } from "./api.js";
 import type { Log } from "./log.js";
@@ -51,17 +51,20 @@ export function Card({
   );
 }
 
-/** A failure, read out at once, or when the dialog closes that it came behind. Nothing when there is none. */
+/** A failure. It is read out at once, or, behind a dialog, when that has closed. Nothing when there is none. */
 export function Fault({ of }: { readonly of: unknown }) {
   const shown = useRef<HTMLParagraphElement>(null);
   const [timesTold, setTimesTold] = useState(1);
   const text = of === null || of === undefined ? null : sentence(typeof of === "string" ? of : messageOf(of));
   // A page behind a dialog is inert: screen readers learn of nothing that changes there. What is put into it afterwards they read out.
-  useEffect(() => {
-    const dialog = document.querySelector("dialog[open]");
-    if (text === null || dialog === null || dialog.contains(shown.current)) return;
-    const again = () => setTimesTold((times) => times + 1);
-    addEventListener(dialogClosed, again, { once: true });
+  useLayoutEffect(() => {
+    if (text === null || !isBehindDialog(shown.current)) return;
+    const again = () => {
+      if (isBehindDialog(shown.current)) return;
+      removeEventListener(dialogClosed, again);
+      setTimesTold((times) => times + 1);
+    };
+    addEventListener(dialogClosed, again);
     return () => removeEventListener(dialogClosed, again);
   }, [text]);
   if (text === null) return null;
@@ -70,6 +73,10 @@ export function Fault({ of }: { readonly of: unknown }) {
       {text}
     </p>
   );
+}
+
+function isBehindDialog(element: HTMLElement | null): boolean {
+  return [...document.querySelectorAll("dialog[open]")].some((dialog) => !dialog.contains(element));
 }
 
 /** The window's event when a `Dialog` has left the page. */
