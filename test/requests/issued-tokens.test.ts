@@ -159,6 +159,11 @@ t.test(
       (await project.control("POST", "/sessions/query", { from, to })).json;
     t.match(await between(began, later), { ...found, matched: 1 });
     t.same((await between(later, new Date(Date.now() + 1000).toISOString())).data, []);
+    const minuteEnd = new Date(60_000 * Math.ceil((Date.parse(began) + 1) / 60_000));
+    const to = new Date(minuteEnd.getTime() + 1).toISOString();
+    const when = { expression: "score > 0", subject: "session", count: 1, minutes: 1 };
+    const tested = (await project.control("POST", "/alerts/test", { when, from: began, to })).json;
+    t.match(tested, { fired_at: [minuteEnd.toISOString()], evaluated: 1 }, "an alert is tested by that time");
   },
 );
 
