@@ -373,7 +373,8 @@ const recipeRequests: Readonly<Record<string, { readonly taken: readonly Told[];
     taken: [{ headers: agentHeaders("GPTBot/1.2") }, { headers: agentHeaders("ChatGPT-User/1.0") }],
     left: [{ headers: navigation }, { headers: agentHeaders("curl/8.5.0") }],
   },
-  // A session with a mark, and a signature: `bots/marks/visitors` and `bots/signed` have them.
+  // These four take sessions with a mark or signs of an agent, and signed requests: what they do there is tested in `bots/marks/visitors` and
+  // `bots/signed`, here only whom they leave alone.
   "Let marked AI agents read, not buy": {
     taken: [],
     left: [{ path: "/checkout", headers: navigation }],
