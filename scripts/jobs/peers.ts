@@ -1,5 +1,5 @@
 /**
- * What stands before the shop instead of verdictd, each as its documentation shows it: `isbot` on the user agent with a rate limit, BotD in the page, and an
+ * What stands before the shop instead of verdictd, each as its documentation shows it: `isbot` on the user agent with a limit of requests, BotD in the page, and an
  * ALTCHA gate before everything.
  */
 import { randomBytes } from "node:crypto";
@@ -16,7 +16,7 @@ const require = createRequire(import.meta.url);
 
 type VisitOf = Parameters<Gate["install"]>[1];
 
-/** Requests a minute of an address, as rate limits of shops are. */
+/** Requests of a whole visit: at least as strict as a shop's rate limit of as many a minute. */
 const requestsMax = 60;
 
 /** Says no, or lets on, and notes it. */
