@@ -79,7 +79,7 @@ export const limits = {
   contextValueMax,
   /** Characters of all texts that one memory of what visitors write holds: 4 MiB at most, some 10,000 user agents. */
   textMemoCharactersMax: 2 * MIB,
-  /** A session whose last report is no older, ms, has nothing under way that is worth waiting for: the contract's 2 s. */
+  /** A session whose last report is older than this, ms, is waited for until it reports: the contract's 2 s. After a fresher one, see the next row. */
   reportFreshMs: 2000,
   /** ms for which a report may come behind the question about its form's POST: a browser sends both at once, and the POST was seen to be 6 ms earlier. */
   reportBehindMs: 25,

@@ -130,7 +130,10 @@ export interface VerdictBody {
   session_token?: string | null;
   /** Answers a navigation of a visitor who brings no token of use with a new `session_token`, to be set as cookie. */
   issue_token?: boolean;
-  /** ms, 0 to 1000: how long to wait for a report of a session that has no score yet, or sent none in the last 2 s. Another value is 422. */
+  /**
+   * ms, 0 to 1000: how long to wait for a report of a session that has no score yet, or sent none in the last 2 s. Another value is 422. If its last
+   * report is fresher, the answer takes 25 to 40 ms, because the next one may be just behind the question; right after a report it comes at once.
+   */
   wait_ms?: number;
   request: {
     method?: string;
