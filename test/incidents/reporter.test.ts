@@ -57,7 +57,7 @@ t.test(
   },
 );
 
-t.test("of a million requests in a minute some hundred a second are told, which stand for all", async (t) => {
+t.test("of a million requests in a minute about two hundred a second are told, which stand for all", async (t) => {
   const reporter = new RequestReporter(seededRandom(13));
   const perSecond = Math.ceil(1_000_000 / 60);
   let all = 0;
