@@ -128,14 +128,20 @@ function RuleList({ api, project, rules, saved, challenges, hits, minutes, reloa
     await reload();
     setSaid(`${rule.name} is deleted`);
   };
+  const savedItem = () => order.list.current?.querySelector<HTMLElement>("[data-saved]");
   // Once: a list that is read anew stays where it was scrolled to.
   useLayoutEffect(() => {
     if (savedIndex < 0) return;
-    const item = order.list.current?.querySelector<HTMLElement>("[data-saved]");
-    item?.scrollIntoView({ block: "center" });
-    item?.focus({ preventScroll: true });
+    savedItem()?.focus({ preventScroll: true });
     setSaid(`${rules[savedIndex]!.name} is saved, ${savedIndex + 1} of ${rules.length}`);
   }, []);
+  const scrolledTo = useRef<number | null>(null);
+  // Again when the rules above it grow by what is read later, unless somebody has scrolled: not every browser keeps the place.
+  useLayoutEffect(() => {
+    if (savedIndex < 0 || (scrolledTo.current !== null && scrolledTo.current !== scrollY)) return;
+    savedItem()?.scrollIntoView({ block: "center" });
+    scrolledTo.current = scrollY;
+  }, [challenges === undefined, hits === undefined, minutes === undefined]);
   const found = order.shown
     .map((rule, index) => [rule, index] as const)
     .filter(([rule]) => !isNarrowed || isFound(rule));
