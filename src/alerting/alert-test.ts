@@ -1,4 +1,4 @@
-/** Tells when a draft of an alert would have fired: from stored incidents, or from stored sessions by the time of their first contact and samples of requests. */
+/** Tells when a draft of an alert would have fired: from stored incidents, or from stored sessions by the time they began, and samples of requests. */
 
 import type { Project } from "../contract/configuration/entities.js";
 import type { AlertWhen, WhenCount } from "../contract/incidents/alerts.js";

@@ -65,7 +65,7 @@ export function alertRoutes(services: AlertServices): ProjectRoute[] {
         tag: "control plane",
         summary: "When a draft of an alert would have fired",
         description:
-          "From what is stored: the project's incidents, or its sessions, each at its first contact, at most 10,000 of them, and samples of requests without a " +
+          "From what is stored: the project's incidents, or its sessions, each at the time it began, at most 10,000 of them, and samples of requests without a " +
           "session, each for as many as it stands for. Default: the last 24 hours. " +
           "Nothing is stored or sent.",
       },
