@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { Agent, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import t from "tap";
+import { ruleRecipes } from "../../src/console/rule-recipes.js";
 import { newKey, type SignOptions, signatureFields } from "../bots/signed/signer.js";
 import { RawClient } from "../support/raw-socket.js";
 import { askUntil, firstTenant, startServer } from "../support/server.js";
@@ -200,6 +201,19 @@ t.test("a signed request is verified by both entrances, in both forms", async (t
   t.equal((await project.judge({ ...routed, target: target.path })).json.verdict, "verified", "but the target is");
   await project.enable({ signed_agents: "rules" });
   t.match((await project.judge({ ...target, headers: listOf(all) })).json, { verdict: "verified", action: "block" });
+});
+
+t.test("the console's recipe for signed agents lets them in above a rule that blocks everybody", async (t) => {
+  const { expression, action } = ruleRecipes.find(({ name }) => name === "Let signed AI agents in")!;
+  const project = await fresh();
+  await project.enable({ signed_agents: "rules" });
+  await project.rule(expression, action, { sort_order: -1 });
+  await project.rule("NOT has_session", "block");
+  const actionOf = async (lines: Record<string, string>) =>
+    (await project.judge({ ...target, headers: listOf(lines) })).json.action;
+  t.equal(await actionOf(signedLines()), "allow");
+  t.equal(await actionOf({ "User-Agent": "Agent/1.0" }), "block");
+  t.equal(await actionOf(signedLines({ key: newKey() })), "block", "an unknown key");
 });
 
 t.test("what a signature is worth is a rule field, and only a failing one is evidence", async (t) => {

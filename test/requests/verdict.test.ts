@@ -374,7 +374,7 @@ const recipeRequests: Readonly<Record<string, { readonly taken: readonly Told[];
     left: [{ headers: navigation }, { headers: agentHeaders("curl/8.5.0") }],
   },
   // These four take sessions with a mark or signs of an agent, and signed requests: what they do there is tested in `bots/marks/visitors` and
-  // `bots/signed`, here only whom they leave alone.
+  // `forward-auth`, here only whom they leave alone.
   "Let marked AI agents read, not buy": {
     taken: [],
     left: [{ path: "/checkout", headers: navigation }],
