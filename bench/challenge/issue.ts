@@ -54,8 +54,9 @@ function challengeJob({ bed, options }: BenchContext, target: Target): LoadJob {
     url: target.url,
     traffic: { kind: "challenge", siteKey: bed.keys.siteKey, tokens: bed.tokens("sessions", 20_000) },
     tool: "raw",
-    // More at once are refused, and a refusal is no challenge: who asks without a rule's challenge has half of the places.
-    connections: Math.min(options.visitors, limits.challengesMadeAtOnceMax / 2),
+    // More at once are refused, and a refusal is no challenge. Who asks without a rule's challenge has half of the places, one network a quarter of
+    // these, and those who were asking when the run before ended still have theirs.
+    connections: Math.min(options.visitors, limits.challengesMadeAtOnceMax / 16),
     pipelining: 1,
     warmUpMs,
     durationMs: options.durationMs,
