@@ -243,7 +243,7 @@ t.test(
       t.equal(json.action, "block");
     }
     await desk.go("Blocks");
-    const row = page.getByRole("row", { name: /No session ?198\.51\.100\.7/ });
+    const row = page.getByRole("row", { name: /No session ?python-requests, by its user agent ?198\.51\.100\.7/ });
     await row.first().waitFor();
     // The minute may have ended between the requests: one row each.
     const times = await row.locator('td[data-label="When"]').allInnerTexts();
