@@ -2,6 +2,7 @@
  * Parts that most user agents share, each of which a session record stores as one byte: a browser's hundred bytes become five to twenty.
  * Pure functions of the text; where the bytes stand is said in session-record.ts.
  */
+
 /**
  * Stored as a byte from 1 on: its position here, and one. Append only, since stored records hold positions, with a schema of its own, since an
  * older build keeps the byte; at most 31, since characters from a space on stand for themselves. Frozen parts of Chromium, Firefox and Safari;

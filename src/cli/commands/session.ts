@@ -1,7 +1,6 @@
 /** `verdictd session show` and `session delete`: what is stored about one visitor, for those who are asked for it or to forget it. */
 
 import { wellFormedToken } from "../../contract/sessions/session-cookie.js";
-import { beganAtMs, decodeSessionToken } from "../../contract/sessions/session-token.js";
 import { eraseSession } from "../../control-plane/erasure/erase-session.js";
 import { blockRow } from "../../control-plane/logs/block-row.js";
 import { readStoredSession, type StoredSession } from "../../control-plane/sessions/stored-session.js";
@@ -20,7 +19,6 @@ function tokenOf(given: Given): string {
 
 function view(token: string, session: StoredSession): object {
   const { state } = session;
-  const id = decodeSessionToken(token);
   return {
     session_token: token,
     project_id: session.projectId,
@@ -30,7 +28,7 @@ function view(token: string, session: StoredSession): object {
     detection_ids: state.detectionIds,
     verified_bot: state.verifiedBot,
     event_count: state.eventCount,
-    first_seen_at: timestamp(id === null ? state.firstSeenMs : beganAtMs(state.firstSeenMs, id)),
+    first_seen_at: timestamp(session.beganMs),
     last_seen_at: timestamp(state.lastSeenMs),
     logged_in_at: state.loggedInAtMs === 0 ? null : timestamp(state.loggedInAtMs),
     path: state.last.path,

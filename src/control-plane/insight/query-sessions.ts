@@ -1,6 +1,6 @@
 /**
  * Queries of stored sessions by a rule's expression: the matched ones, the most frequent values, and how they lie in time. A bounded scan in
- * the order of first contact; of a time with more sessions an even sample is counted. Reads only.
+ * the order in which they began; of a time with more sessions an even sample is counted. Reads only.
  */
 
 import type { KnownAgent } from "../../contract/bots/agents.js";

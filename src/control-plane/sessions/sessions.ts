@@ -7,7 +7,7 @@ import { type ExplainedDetection, explain } from "../../engines/score.js";
 import { unpackFeatures } from "../../engines/session-features.js";
 import type { Refusal } from "../../errors.js";
 import type { Slices } from "../../runtime/long-work.js";
-import { sessionKey, sessionKeyBytes, writeSessionKey } from "../../store/keys.js";
+import { sessionKey, sessionKeyBytes, tokenAt, writeSessionKey } from "../../store/keys.js";
 import {
   decodeScoredState,
   decodeSession,
@@ -87,7 +87,7 @@ export class Sessions {
     return state === null ? loggedInAtMs(bytes) : stateStamp(state, project, nowMs);
   }
 
-  /** The project's sessions by first contact, the latest first, from the cursor on (`session-log.ts`). */
+  /** The project's sessions by when they began, the latest first, from the cursor on (`session-log.ts`). */
   page(
     projectId: number,
     limit: number,
@@ -155,16 +155,15 @@ export class Sessions {
 
   /** Returns one session with the detections that fired; null for a malformed or unknown token, or one of another project. */
   detail(projectId: number, token: string): SessionDetail | null {
-    const id = decodeSessionToken(token);
     const bytes = this.#read(projectId, token);
     const record = bytes === null ? null : decodeSession(bytes);
-    if (id === null || record === null) return null;
+    if (record === null) return null;
     const { state, features: packed } = record;
     const features = unpackFeatures(packed, 0, packed.length);
     const explained = features === null ? [] : explain(features, state.last);
     // Only what the stored score was made of: a batch that was recorded without being scored may have added to the features.
-    const detections = explained.filter((each) => state.detectionIds.includes(each.id));
-    return { token, beganMs: beganAtMs(state.firstSeenMs, id), state, detections };
+    const detections = explained.filter(({ id }) => state.detectionIds.includes(id));
+    return { token, beganMs: beganAtMs(state.firstSeenMs, this.#key.subarray(tokenAt)), state, detections };
   }
 
   /** Restarts the logged-in window; returns false if the project has no such session. */

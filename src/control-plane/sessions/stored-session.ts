@@ -3,7 +3,7 @@
 import type { Block } from "../../contract/configuration/entities.js";
 import type { SessionMark } from "../../contract/sessions/marks.js";
 import type { ScoredState } from "../../contract/sessions/session.js";
-import { decodeSessionToken } from "../../contract/sessions/session-token.js";
+import { beganAtMs, decodeSessionToken } from "../../contract/sessions/session-token.js";
 import type { Timeline } from "../../contract/sessions/timeline.js";
 import { F, newFeatures, T, unpackFeatures } from "../../engines/session-features.js";
 import { type SessionKeys, sessionKey } from "../../store/keys.js";
@@ -18,6 +18,8 @@ export interface StoredSession {
   readonly projectId: number;
   /** Bytes of the session's record. */
   readonly recordBytes: number;
+  /** As `beganAtMs` of the token says. */
+  readonly beganMs: number;
   readonly state: ScoredState;
   /** Request ids that were seen, in the record and in rows of their own. */
   readonly requestIds: number;
@@ -72,6 +74,7 @@ export async function readStoredSession(store: Store, token: string): Promise<St
   return {
     projectId,
     recordBytes: rows.record.length,
+    beganMs: beganAtMs(record.state.firstSeenMs, session.token),
     state: record.state,
     features: namedFeatures(record.features),
     requestIds: record.seenIds.length / 8 + repeats,

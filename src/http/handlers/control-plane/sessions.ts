@@ -34,7 +34,8 @@ export function sessionRoutes({ sessions, marks, agents, work, now }: SessionSer
       doc: {
         tag: "logs",
         summary: "The sessions of a project, latest first",
-        description: "In the order of first contact. The band follows the current threshold; no rule is evaluated.",
+        description:
+          "By `first_seen_at`, the latest first. The band follows the current threshold; no rule is evaluated.",
         parameters: logParameters,
         refusals: ["invalidPayload"],
       },
