@@ -1,8 +1,8 @@
 /** How late the event loop of this thread runs what is due, over the last half minute to minute. */
-import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
+import { createHistogram } from "node:perf_hooks";
 
-/** How often the loop is probed, ms: 50 timers a second cost too little to measure. */
-const resolutionMs = 20;
+/** How often the loop is probed, ms. One timer for both histograms, as each probe wakes an idle thread, which costs more than the probe. */
+const probeMs = 50;
 /** ms that one of the two histograms is filled alone. */
 const halfMs = 30_000;
 const nsPerMs = 1e6;
@@ -16,16 +16,20 @@ interface LoopDelay {
 
 /** Two overlapping histograms: the older one always covers at least half a minute, so no spike is lost between two scrapes. */
 export class LoopDelayMonitor {
-  #older = startedHistogram();
-  #younger = startedHistogram();
+  #older = createHistogram();
+  #younger = createHistogram();
   #turnedAtMs: number;
+  #dueMs: number;
+  readonly #timer: NodeJS.Timeout;
 
-  /** `nowMs` is any monotonic clock, the same as `read`'s. */
-  constructor(nowMs: number) {
-    this.#turnedAtMs = nowMs;
+  constructor() {
+    this.#turnedAtMs = performance.now();
+    this.#dueMs = this.#turnedAtMs + probeMs;
+    this.#timer = setInterval(() => this.#probe(performance.now()), probeMs).unref();
   }
 
-  read(nowMs: number): LoopDelay {
+  read(): LoopDelay {
+    const nowMs = performance.now();
     if (nowMs - this.#turnedAtMs >= halfMs) {
       const emptied = this.#older;
       emptied.reset();
@@ -33,27 +37,20 @@ export class LoopDelayMonitor {
       this.#younger = emptied;
       this.#turnedAtMs = nowMs;
     }
-    return {
-      p50Ms: delayMs(this.#older.percentile(50)),
-      p99Ms: delayMs(this.#older.percentile(99)),
-      maxMs: delayMs(this.#older.max),
-    };
+    const { count } = this.#older;
+    const delayMs = (percentile: number): number => (count === 0 ? 0 : this.#older.percentile(percentile) / nsPerMs);
+    return { p50Ms: delayMs(50), p99Ms: delayMs(99), maxMs: delayMs(100) };
   }
 
   stop(): void {
-    this.#older.disable();
-    this.#younger.disable();
+    clearInterval(this.#timer);
   }
-}
 
-function startedHistogram(): IntervalHistogram {
-  const histogram = monitorEventLoopDelay({ resolution: resolutionMs });
-  histogram.enable();
-  return histogram;
-}
-
-/** The histogram holds the time between two probes: what is above the resolution is delay. Empty ones have wild extremes. */
-function delayMs(ns: number): number {
-  const ms = ns / nsPerMs - resolutionMs;
-  return Number.isFinite(ms) && ms > 0 && ms < 1e9 ? ms : 0;
+  #probe(nowMs: number): void {
+    // A histogram takes 1 ns at least.
+    const lateNs = Math.max(1, Math.round((nowMs - this.#dueMs) * nsPerMs));
+    this.#older.record(lateNs);
+    this.#younger.record(lateNs);
+    this.#dueMs = nowMs + probeMs;
+  }
 }

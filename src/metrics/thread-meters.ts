@@ -1,5 +1,4 @@
 /** All meters of one HTTP thread: what it counts, and the state it shows every half second for the scrape to read. */
-import { performance } from "node:perf_hooks";
 import { ChallengeMeters } from "./challenge-meters.js";
 import type { ThreadBuffers } from "./exposition.js";
 import { LoopDelayMonitor } from "./loop-delay.js";
@@ -29,7 +28,7 @@ export class ThreadMeters {
   /** Of the pool of this thread; its threads write to it. */
   readonly scoring: SharedArrayBuffer;
   #routes = new RouteMeters([]);
-  readonly #loop = new LoopDelayMonitor(performance.now());
+  readonly #loop = new LoopDelayMonitor();
   #timer: NodeJS.Timeout | null = null;
 
   constructor(scoringThreads: number) {
@@ -78,7 +77,7 @@ export class ThreadMeters {
       services.set("clusterDeadlineMisses", cluster.deadlineMisses);
       services.set("clusterAcknowledgementsMissing", cluster.acknowledgementsMissing);
     }
-    const delay = this.#loop.read(performance.now());
+    const delay = this.#loop.read();
     services.set("loopDelayP50Ms", delay.p50Ms);
     services.set("loopDelayP99Ms", delay.p99Ms);
     services.set("loopDelayMaxMs", delay.maxMs);
