@@ -127,6 +127,24 @@ t.test(
   },
 );
 
+t.test("an attribute is seen that is gone before the next report, and one of a new body", async (t) => {
+  const { site, page } = await openPage(t);
+  await page.evaluate(`(async () => {
+    document.documentElement.setAttribute("data-jetski-tab-id", "1");
+    await Promise.resolve();
+    document.documentElement.removeAttribute("data-jetski-tab-id");
+  })()`);
+  await site.event("env", (event) => marksOf(event).includes("attribute:html[data-jetski-tab-id]"));
+  await page.evaluate(`(async () => {
+    const body = document.createElement("body");
+    document.body.replaceWith(body);
+    await Promise.resolve();
+    body.setAttribute("data-browser-use-highlight", "1");
+  })()`);
+  const event = await site.event("env", (each) => marksOf(each).includes("attribute:data-browser-use-*"));
+  t.strictSame(marksOf(event), ["attribute:data-browser-use-*"]);
+});
+
 t.test("a report costs little in a page of 50,000 elements, and the file is small", async (t) => {
   const { page } = await openPage(t, `<main>${"<i></i>".repeat(50_000)}</main>`);
   // Counted instead of timed: no look-up in the tree, no layout.

@@ -72,15 +72,14 @@ export function watch(
   }
   const attributes = namesOf(values("attribute").filter((each) => !each.endsWith("]")));
 
+  const readAttribute = ({ localName }: Element, name: string) => {
+    find("attribute", attributes.of(name));
+    const own = ofRoots[localName]?.of(name);
+    if (own !== undefined) find("attribute", `${localName}[${own}]`);
+  };
   const readAttributes = (element: Element) => {
-    const { localName } = element;
-    const root = ofRoots[localName];
     // Names alone: to go through `attributes` makes an object of each.
-    for (const name of element.getAttributeNames()) {
-      find("attribute", attributes.of(name));
-      const own = root?.of(name);
-      if (own !== undefined) find("attribute", `${localName}[${own}]`);
-    }
+    for (const name of element.getAttributeNames()) readAttribute(element, name);
   };
   const readSheet = (element: Element) => {
     find("stylesheet", sheets.of(element.id));
@@ -95,41 +94,45 @@ export function watch(
     readAttributes(element);
   };
 
-  const roots = () => [doc.documentElement, doc.head, doc.body].filter((each) => each !== null);
   /** The roots as last seen: to ask the document for them takes a third of a look after a pause. */
-  let seen = roots();
-  const namesBefore = new WeakMap<Element, string>();
+  let seen: HTMLElement[] = [];
   const globals = values("global").filter((each) => !each.endsWith("*"));
   const begun = globals.length < values("global").length ? namesOf(values("global")) : undefined;
-  /** What is looked at before each report: some thirty attributes and names. */
+  /** What is looked at before each report. */
   const look = () => {
-    if (!seen.every((each) => each.isConnected)) seen = roots();
-    for (const root of seen) {
-      const names = root.getAttributeNames().join();
-      if (namesBefore.get(root) === names) continue;
-      namesBefore.set(root, names);
-      readAttributes(root);
-    }
+    if (!seen.every((each) => each.isConnected)) observeRoots();
     for (const value of globals) if (Object.hasOwn(window, value)) find("global", value);
     if (begun) for (const name of Object.getOwnPropertyNames(window)) find("global", begun.of(name));
   };
 
   const observer = new MutationObserver((changes) => {
     attempt(() => {
-      for (const { addedNodes } of changes) {
-        for (const node of addedNodes) {
+      for (const change of changes) {
+        const { attributeName } = change;
+        // Also of one that is gone again. Reports ask for none: to read all of the roots' took a half of a look after a pause.
+        if (attributeName) {
+          // Some pages write these with each step of the pointer.
+          if (attributeName !== "style" && attributeName !== "class")
+            readAttribute(change.target as Element, attributeName);
+          continue;
+        }
+        for (const node of change.addedNodes) {
           if (!(node instanceof Element)) continue;
           readElement(node);
-          if (node === doc.body || node === doc.head) {
-            observer.observe(node, { childList: true });
-            seen = roots();
-          }
+          if (node === doc.body || node === doc.head) observeRoots();
         }
       }
     });
     if (fresh.length) later(tell, 0);
   });
-  for (const root of seen) observer.observe(root, { childList: true });
+  function observeRoots(): void {
+    seen = [doc.documentElement, doc.head, doc.body].filter((each) => each !== null);
+    for (const root of seen) {
+      observer.observe(root, { attributes: true, childList: true });
+      readAttributes(root);
+    }
+  }
+  observeRoots();
 
   for (const value of values("element")) {
     const query = value.endsWith("*") ? `[id^="${value.slice(0, -1)}"]` : `[id="${value}"]`;
