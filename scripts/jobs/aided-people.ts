@@ -6,7 +6,6 @@ import type { Display } from "../live/display.js";
 import { pause } from "../live/pause.js";
 import { between, type Random } from "../live/randomness.js";
 import { extensionArgs } from "../live/tools/aid-extensions.js";
-import { missingAccessibility, openAccessibilityBus } from "../live/tools/aid-programs.js";
 import { type FillTrigger, fillKeys, iconInset, unpackFilling } from "../live/tools/filling-extension.js";
 import { type EngineName, missingInputMethod, openInputMethod } from "../live/tools/input-methods.js";
 import {
@@ -330,20 +329,6 @@ const expanded = async ({ hand, random }: Scene, field: string) => {
   await pause(700);
 };
 
-/** Software of an aid puts the texts in, by the browser's own interface for it. */
-const byAccessibility = (isQuick: boolean) => async (around: Around) => {
-  const bus = await openAccessibilityBus();
-  const write = async ({ random }: Scene, field: string) => {
-    if (!isQuick) await pause(between(random, 600, 1200));
-    await bus.write(field, texts[field]!);
-  };
-  try {
-    await buy(around, fieldByField(write), { env: bus.env, args: ["--force-renderer-accessibility"] });
-  } finally {
-    await bus.close();
-  }
-};
-
 /** What the browser remembers of each field. */
 const fromHistory = async ({ hand, random }: Scene) => {
   await press(hand, "Down", random);
@@ -388,18 +373,6 @@ export const aidedPeople: readonly AidedPerson[] = [
         visit: withInputMethod("anthy", composed),
       },
       { name: "a text expander", jobs: [job], visit: (around) => buy(around, fieldByField(expanded)) },
-      {
-        name: "texts of an aid (AT-SPI)",
-        jobs: [job],
-        missing: missingAccessibility,
-        visit: byAccessibility(false),
-      },
-      {
-        name: "texts of an aid (AT-SPI), at once",
-        jobs: [job],
-        missing: missingAccessibility,
-        visit: byAccessibility(true),
-      },
     ];
   }),
   {

@@ -20,6 +20,11 @@ const agentSignNames = [
   "betweenPixels",
   "unkeyedForms",
   "placedTexts",
+  "quickTexts",
+  "ledTexts",
+  "splitHolds",
+  "clicksMeasured",
+  "clicksCentered",
   "unpairedKeys",
   "pastes",
   "fieldsFilled",
@@ -48,6 +53,11 @@ const noSigns: Signs = {
   betweenPixels: false,
   unkeyedForms: 0,
   placedTexts: 0,
+  quickTexts: 0,
+  ledTexts: 0,
+  splitHolds: 0,
+  clicksMeasured: 0,
+  clicksCentered: 0,
   unpairedKeys: 0,
   pastes: 0,
   fieldsFilled: 0,
@@ -117,6 +127,38 @@ const isDrivenBySigns = (e: Signs) => {
 const isPutIn = (e: Read<"unkeyedForms" | "placedTexts" | "browserMobile" | "evalLength">) =>
   isDesktopChromium(e) && e.unkeyedForms >= 1 && e.placedTexts >= 2;
 /**
+ * The same after a press too, sooner than dictation has a text, by a mouse of no window system: on whole pixels as X11's, and held for fractions of
+ * milliseconds, which X11 does not count. People have such a mouse too, from a remote desktop under Wayland: it says nothing without the texts. Who speaks all
+ * the time may have a text ready as he presses its field, but under X11 the mouse is X11's, and under Wayland it is between pixels.
+ */
+const isPutInByNoSystem = (
+  e: Read<"unkeyedForms" | "quickTexts" | "splitHolds" | "browserMobile" | "browserEmbedded" | "evalLength">,
+) => isDesktopChromium(e) && !e.browserEmbedded && e.unkeyedForms >= 1 && e.quickTexts >= 2 && e.splitHolds >= 2;
+/**
+ * Texts that nobody can have spoken since their fields got the focus. Who speaks all the time may have one ready as he presses a field, and voice control
+ * presses the middle, but is told so first: so each click has to be in the middle, by a pointer that nobody moved, and no key may have been pressed.
+ */
+const isPutInSwiftly = (
+  e: Read<
+    | "unkeyedForms"
+    | "placedTexts"
+    | "ledTexts"
+    | "exactClicks"
+    | "clicksMeasured"
+    | "clicksCentered"
+    | "keys"
+    | "browserMobile"
+    | "evalLength"
+  >,
+) =>
+  isDesktopChromium(e) &&
+  e.unkeyedForms >= 1 &&
+  e.placedTexts + e.ledTexts >= 2 &&
+  e.exactClicks >= 3 &&
+  e.clicksMeasured >= 4 &&
+  e.clicksCentered === e.clicksMeasured &&
+  e.keys === 0;
+/**
  * A form without keys, beside what only a driver gives the page that it works in. Managers of passwords fill in so at pages of chains as well, so how long pages
  * were open speaks of nobody here.
  */
@@ -125,6 +167,8 @@ const fillSigns: readonly Sign[] = [
   ["presses-without-pressure", isWeightless],
   ["middle-between-pixels", isPlacedFinely],
   ["form-without-keys", isPutIn],
+  ["quick-texts", isPutInByNoSystem],
+  ["faster-than-speech", isPutInSwiftly],
 ];
 const isFilledByDriver = (e: Signs) => e.unkeyedForms >= 1 && isDesktopChromium(e) && countOf(fillSigns, e) >= 1;
 const actsAsAgent = (e: Signs) =>
@@ -399,6 +443,82 @@ export const agentActDetections = [
       exactClicks: 0,
       centeredArrivals: 1,
       betweenPixels: false,
+      browserMobile: false,
+      evalLength: 33,
+    },
+  }),
+  detection({
+    id: 300617,
+    slug: "quick-texts",
+    state: "experimental",
+    meaning:
+      "A form was filled in without a key: the browser put texts into its fields sooner than dictation has them, and the mouse of Linux had whole pixels, as X11's, but was held for fractions of milliseconds, which X11 does not count.",
+    strength: "moderate",
+    cause: "form_fill",
+    group: "aid",
+    reads: ["unkeyedForms", "quickTexts", "splitHolds", "browserMobile", "browserEmbedded", "evalLength"],
+    when: isPutInByNoSystem,
+    source:
+      "a debugger's client that presses and inserts text within a second. X11 stamps input in whole milliseconds, Chromium what a debugger sends with the time of its arrival, as all input under Wayland: there a mouse is between pixels, unless it comes from a remote desktop or has no acceleration. So this clock is never a sign without the texts",
+    fires: {
+      unkeyedForms: 1,
+      quickTexts: 2,
+      splitHolds: 2,
+      browserMobile: false,
+      browserEmbedded: false,
+      evalLength: 33,
+    },
+    staysQuiet: {
+      unkeyedForms: 1,
+      quickTexts: 1,
+      splitHolds: 6,
+      browserMobile: false,
+      browserEmbedded: false,
+      evalLength: 33,
+    },
+  }),
+  detection({
+    id: 300618,
+    slug: "faster-than-speech",
+    state: "experimental",
+    meaning:
+      "Each click was in the very middle of its target, and as soon as a field had the focus its text was there, faster than anybody speaks, in two fields and more without a key.",
+    strength: "moderate",
+    cause: "form_fill",
+    group: "aid",
+    reads: [
+      "unkeyedForms",
+      "placedTexts",
+      "ledTexts",
+      "exactClicks",
+      "clicksMeasured",
+      "clicksCentered",
+      "keys",
+      "browserMobile",
+      "evalLength",
+    ],
+    when: isPutInSwiftly,
+    source:
+      "a debugger's client that presses and inserts text 0.3 s later. Fast speech has 20 to 25 characters a second, and a command by voice takes half a second; voice control that plays recorded commands looks the same",
+    fires: {
+      unkeyedForms: 1,
+      placedTexts: 0,
+      ledTexts: 2,
+      exactClicks: 3,
+      clicksMeasured: 4,
+      clicksCentered: 4,
+      keys: 0,
+      browserMobile: false,
+      evalLength: 33,
+    },
+    staysQuiet: {
+      unkeyedForms: 1,
+      placedTexts: 0,
+      ledTexts: 3,
+      exactClicks: 3,
+      clicksMeasured: 5,
+      clicksCentered: 4,
+      keys: 0,
       browserMobile: false,
       evalLength: 33,
     },

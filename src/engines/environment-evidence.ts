@@ -20,6 +20,11 @@ export function hasPixelGrid({ numbers: n, texts }: SessionFeatures): boolean {
   return !mayFillScreen(n);
 }
 
+/** Whether a mouse of Linux was on whole pixels alone, in a few places at least. Tablets that call themselves Linux have fingers. */
+export function isOnLinuxPixels(n: readonly number[]): boolean {
+  return claimedSystem(n) === "linux" && n[F.touchPoints] === 0 && n[F.points]! >= 3 && n[F.fractionPoints] === 0;
+}
+
 /**
  * Whether the window may fill the screen. The outer size comes with a page's first report, the inner one some time later, and now and then a page that just
  * opened has an outer one of 0: so a size that is not known may fill it, and one that is smaller settles it.

@@ -414,6 +414,9 @@ export const countFields = [
     "forms of two fields and more whose texts no key, paste, drop or autofill explains",
   ),
   row(329, "placedTexts", "u16", "1", "fields that had text in one piece as soon as they had the focus, without a key"),
+  row(334, "splitHolds", "u16", "1", "presses of a mouse whose hold is no whole number of milliseconds"),
+  row(335, "ledTexts", "u16", "1", "the same after a press or a key, but none since the focus"),
+  row(336, "lateTexts", "u16", "1", "the same later than half a second after the focus, sooner than dictation has it"),
 ] as const satisfies readonly NumberField[];
 
 /** Facts that may be unobserved: they start as NaN, and NaN is not stored. Booleans are 0 or 1. */

@@ -48,6 +48,7 @@ export function foldClick(n: number[], event: IngestEvent, nowMs: number): void 
   const isElsewhere = n[F.clicks] === 0 || event.payload.x !== n[F.clickX] || event.payload.y !== n[F.clickY];
   if ((pointer ?? "mouse") === "mouse") foldApproach(n, event, nowMs);
   if (pointer === "mouse" && event.payload.pressure === 0) n[F.weightlessPresses]! += 1;
+  if (pointer === "mouse" && dwell !== undefined && isSplitMs(dwell)) n[F.splitHolds]! += 1;
   foldPlace(n, event);
   n[F.clicks]! += 1;
   // A visitor who clicks again without moving aims only once.
@@ -60,6 +61,11 @@ export function foldClick(n: number[], event: IngestEvent, nowMs: number): void 
 
 function isCentered(offCenter: number | undefined): boolean {
   return offCenter !== undefined && Math.abs(offCenter) < centerShare;
+}
+
+/** Browsers round times to a tenth, so a whole number of milliseconds may look like one tenth more or less. */
+function isSplitMs(ms: number): boolean {
+  return Math.abs(ms - Math.round(ms)) > 0.15;
 }
 
 function foldHold(n: number[], dwell: number): void {

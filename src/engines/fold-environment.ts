@@ -37,6 +37,8 @@ function foldActs(n: number[], payload: EventPayload): void {
   n[F.sharedFocus]! += boundedCount(payload.shared_focus);
   n[F.unpairedKeys]! += boundedCount(payload.unpaired_keys);
   n[F.placedTexts]! += boundedCount(payload.placed_texts);
+  n[F.ledTexts]! += boundedCount(payload.led_texts);
+  n[F.lateTexts]! += boundedCount(payload.late_texts);
 }
 
 function foldNavigator(features: SessionFeatures, payload: EventPayload, facts: RequestFacts): void {

@@ -7,7 +7,13 @@ import { claimsOf } from "./agent-claims.js";
 import { namesAppsView } from "./claimed-browser.js";
 import { isCleanDispatch } from "./clean-dispatch.js";
 import { contradictsPlatform } from "./client-hints.js";
-import { claimedSystem, environmentFacts, fontsForeign, hasPixelGrid } from "./environment-evidence.js";
+import {
+  claimedSystem,
+  environmentFacts,
+  fontsForeign,
+  hasPixelGrid,
+  isOnLinuxPixels,
+} from "./environment-evidence.js";
 import {
   flag,
   holdCorrelation,
@@ -178,6 +184,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     unmovedClickShare: ratio(n[F.clicksUnmoved]!, n[F.clicksPlaced]!, clicksMin),
     jumpedClickShare: ratio(n[F.clicksJumped]!, n[F.clicksPlaced]!, clicksMin),
     clicksMeasured: n[F.clicksMeasured],
+    clicksCentered: n[F.clicksCentered],
     centeredShare: ratio(n[F.clicksCentered]!, n[F.clicksMeasured]!, clicksMin),
     clicksTracked: n[F.clicksTracked],
     brokenShare: isCoarse ? undefined : ratio(n[F.clicksAstray]! + n[F.jumps]!, n[F.clicksTracked]! + n[F.resumes]!, 1),
@@ -232,6 +239,9 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     exactClicks: n[F.exactClicks],
     unkeyedForms: n[F.unkeyedForms],
     placedTexts: n[F.placedTexts],
+    ledTexts: n[F.ledTexts],
+    quickTexts: n[F.placedTexts]! + n[F.ledTexts]! + n[F.lateTexts]!,
+    splitHolds: pixelGrid && isOnLinuxPixels(n) ? n[F.splitHolds] : 0,
     pixelGrid,
     betweenPixels: pixelGrid && n[F.unzoomedFractions]! > 0,
     hiddenActs: n[F.hiddenActs],

@@ -347,6 +347,61 @@ t.test("texts that the browser puts into a field as it gets the focus", async (t
   t.equal(total("placed_texts"), 3, "and again without a hand");
 });
 
+t.test("texts sooner than anybody speaks, all together, also after a press", async (t) => {
+  const fill = async (texts: [string, number][]) => {
+    const { site, openPage, total } = await openSiteWith(t, '<input id="name"><input id="mail"><textarea id="note">');
+    const page = await openPage();
+    await page.evaluate("{ const now = performance.now.bind(performance); performance.now = () => now() / 20; }");
+    const later = (ms: number) =>
+      page.evaluate(`{ const now = performance.now; performance.now = () => now() + ${ms}; }`);
+    await later(5000);
+    for (const [index, [text, ms]] of texts.entries()) {
+      await page.click(`#${["name", "mail", "note"][index]}`);
+      await later(ms);
+      await page.keyboard.insertText(text);
+    }
+    await reportAll(site, page);
+    t.equal(total("placed_texts"), 0);
+    return [total("led_texts"), total("late_texts")];
+  };
+  const name = "Ada Bell of Norwich";
+  t.same(
+    await fill([
+      [name, 0],
+      [name, 600],
+      [name, 100],
+    ]),
+    [2, 1],
+  );
+  t.same(
+    await fill([
+      [name, 1200],
+      ["Ada", 600],
+      ["Ada Bell", 900],
+    ]),
+    [0, 0],
+    "as somebody dictates",
+  );
+  t.same(
+    await fill([
+      [name, 1200],
+      [name, 600],
+      [name, 600],
+    ]),
+    [0, 2],
+    "the first was slow, together they were not",
+  );
+  t.same(
+    await fill([
+      [name, 5000],
+      [name, 600],
+      [name, 600],
+    ]),
+    [0, 0],
+    "who speaks is slow at times",
+  );
+});
+
 t.test("keys that reach a hidden page", async (t) => {
   const { site, openPage } = await openSiteWith(t);
   const page = await openPage();

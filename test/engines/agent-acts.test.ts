@@ -3,7 +3,7 @@ import t from "tap";
 import type { EventPayload, IngestEvent, StrokeRow } from "../../src/contract/events/events.js";
 import { combine, explain, runEngines } from "../../src/engines/score.js";
 import { F } from "../../src/engines/session-features.js";
-import { chromeEnvironment, event, folded, lastRequest, startMs, wobblyPath } from "./sessions.js";
+import { chromeEnvironment, chromeFacts, event, folded, lastRequest, startMs, wobblyPath } from "./sessions.js";
 
 const mouse = { pointer_type: "mouse", trusted: true } satisfies EventPayload;
 const env = event("env", chromeEnvironment);
@@ -194,6 +194,76 @@ t.test("a form without keys names beside what only a driver gives, and never by 
   ];
   for (const [name, acts] of aids) t.notOk(fired([...acts, filled]).includes(acting), name);
   t.equal(score([filled, ...beside[2]![1]]), score([filled, fine]), "and lowers no score by that");
+});
+
+t.test(
+  "texts sooner than dictation has them name by a mouse of no window system, which says nothing alone",
+  async (t) => {
+    const acting = 300600;
+    const form = event("form", { field_count: 3, count: 3, unkeyed: 3, fill_ms: 9000, autofill: false, submit: true });
+    const windows = { userAgent: lastRequest.userAgent, secChUaPlatform: '"Windows"' };
+    const userAgent = windows.userAgent.replace("Windows NT 10.0; Win64; x64", "X11; Linux x86_64");
+    const linux = { userAgent, secChUaPlatform: '"Linux"' };
+    const system = event("env", { platform: "Linux x86_64", user_agent: userAgent });
+    const texts = event("env", { late_texts: 2 });
+    const way = (more: EventPayload = {}) =>
+      event("mouse", { t: 900, points: wobblyPath(40, 4), count: 40, coalesced: 1, fractional: 0, ...mouse, ...more });
+    const presses = (dwell: number) => [2000, 4000, 6000].map((at) => click(at, 300, 200, { dwell, pressure: 0.5 }));
+    const known = (events: IngestEvent[], facts = linux) => {
+      const features = folded([env, system, ...events], { facts: { ...chromeFacts, ...facts } });
+      return combine(runEngines(features, { ...lastRequest, ...facts })).detectionIds.filter(
+        (id) => id === acting || id === 300617,
+      );
+    };
+    const driven = [way(), ...presses(84.4)];
+    t.same(known([...driven, texts, form]), [acting, 300617]);
+    t.same(known([...driven, event("env", { placed_texts: 1, led_texts: 1 }), form]), [acting, 300617]);
+    const people: [string, IngestEvent[]][] = [
+      ["a remote desktop under Wayland", [...driven, form]],
+      ["and one phrase by dictation", [...driven, event("env", { late_texts: 1 }), form]],
+      ["dictation under X11, speaking all the time", [way(), ...presses(84), event("env", { led_texts: 3 }), form]],
+      ["the same where times are rounded to tenths", [way(), ...presses(84.1), texts, form]],
+      [
+        "the same under Wayland",
+        [way({ points: [[0, 300.5, 200.25], ...wobblyPath(9)] }), ...presses(84.4), texts, form],
+      ],
+      ["a form with keys", [...driven, texts]],
+      ["a tablet with a mouse", [event("env", { touch_points: 5 }), ...driven, texts, form]],
+      ["a zoomed page", [event("env", { dpr: 1.25 }), ...driven, texts, form]],
+      [
+        "fingers",
+        [
+          way(),
+          ...presses(84.4).map((each) => ({ ...each, payload: { ...each.payload, pointer_type: "touch" } })),
+          texts,
+          form,
+        ],
+      ],
+    ];
+    for (const [name, acts] of people) t.same(known(acts), [], name);
+    t.same(known([...driven, texts, form], windows), [], "Windows has a finer clock");
+  },
+);
+
+t.test("texts sooner than anybody speaks name where each click is in the middle, and nowhere else", async (t) => {
+  const acting = 300600;
+  const form = event("form", { field_count: 3, count: 3, unkeyed: 3, fill_ms: 9000, autofill: false, submit: true });
+  const presses = (offCenter: number) =>
+    [0, 1, 2, 3, 4].map((index) => click(4000 * index + 40, 300 + 90 * index, 200, { off_center: offCenter }));
+  const acts = (more: EventPayload) => event("env", { exact_clicks: 5, led_texts: 3, ...more });
+  const known = (events: IngestEvent[]) => fired(events).filter((id) => id === acting || id === 300618);
+  t.same(known([...presses(0.01), acts({}), form]), [acting, 300618]);
+  const people: [string, IngestEvent[]][] = [
+    ["voice control and dictation", [...presses(0.01), acts({ led_texts: 0, late_texts: 3 }), form]],
+    ["voice control and a password manager", [...presses(0.01), acts({ led_texts: 0 }), form]],
+    ["dictation while a hand presses", [...presses(0.4), acts({ exact_clicks: 0 }), form]],
+    ["one click beside the middle", [...presses(0.01), click(90_000, 20, 20, { off_center: 0.3 }), acts({}), form]],
+    ["one phrase", [...presses(0.01), acts({ led_texts: 1 }), form]],
+    ["a form with keys", [...presses(0.01), acts({})]],
+    ["a key", [...presses(0.01), acts({}), event("key", { t: 1, strokes: [[0, 80]], count: 1, trusted: true }), form]],
+    ["a pointer that was led", [...presses(0.01), acts({ exact_clicks: 2 }), form]],
+  ];
+  for (const [name, events] of people) t.same(known(events), [], name);
 });
 
 t.test("ten holds that are equal to a millisecond", async (t) => {

@@ -54,7 +54,7 @@ export const givenNumbers = `
   quickPagesMax:u8 typedPages:u16 loneActivations:u16 exactClicks:u16 hiddenActs:u16 sharedFocus:u16 unpairedKeys:u16
   activeMoves:u16 weightlessPresses:u16 pageBlurMs:f64 mergedAtPage:u32 mergedAtClick:u32 unkeyedForms:u16
   placedTexts:u16 arrivalsCentered:u16
-  unzoomedFractions:f32 scriptedPoints:u32 scriptedTouches:u32
+  unzoomedFractions:f32 scriptedPoints:u32 scriptedTouches:u32 splitHolds:u16 ledTexts:u16 lateTexts:u16
 `
   .trim()
   .split(/\s+/)

@@ -22,7 +22,7 @@ function slugsOf(events: Parameters<typeof folded>[0]): string[] {
   return explain(features, { ...lastRequest, userAgent }).map((each) => each.slug);
 }
 
-t.test("the clock behind moves and keys changes nothing: platforms differ in it", async (t) => {
+t.test("the clock behind moves, clicks and keys changes nothing: platforms differ in it", async (t) => {
   const of = (points: typeof onGrid, fraction: () => number) => {
     const keys = seededRandom(5);
     let at = 0;
@@ -30,8 +30,21 @@ t.test("the clock behind moves and keys changes nothing: platforms differ in it"
       at += 90 + Math.floor(keys() * 160) + (keys() < 0.2 ? 400 : 0);
       return [tenth(at + fraction()), tenth(60 + Math.floor(keys() * 70) + fraction())];
     });
+    const clicks = [900, 2100, 3300].map((ms) =>
+      event("click", {
+        t: ms,
+        x: 300,
+        y: 200,
+        dwell: tenth(84 + fraction()),
+        button: 0,
+        pointer_type: "mouse",
+        pressure: 0.5,
+        trusted: true,
+      }),
+    );
     return slugsOf([
       event("mouse", { t: 10, points, fractional: 0, coalesced: 1, dispatch_lag: 5, trusted: true }),
+      ...clicks,
       event("key", { t: 100, strokes, count: 30, trusted: true }),
     ]);
   };

@@ -18,7 +18,7 @@ export function missingAccessibility(): string | null {
   return file === undefined ? missingProgram("python3") : `${file} is missing`;
 }
 
-/** Does the default action of the first button that is called as its argument says, or writes its second argument into the text field of that name. */
+/** Does the default action of the first button that is called as its argument says. It could not write: the text fields of Chromium have no EditableText. */
 const actionScript = `
 import sys
 from ctypes import CDLL, c_char_p, c_int, c_void_p
@@ -28,25 +28,19 @@ def call(name, result, *given):
     function.restype = result
     return function(*given)
 call("init", c_int)
-roles = (b"push button", b"button") if len(sys.argv) < 3 else (b"entry", b"text")
 def find(node, name, depth=0):
     node = c_void_p(node)
     role = call("accessible_get_role_name", c_char_p, node, None) or b""
-    if role in roles and call("accessible_get_name", c_char_p, node, None) == name:
+    if role in (b"push button", b"button") and call("accessible_get_name", c_char_p, node, None) == name:
         return node
     if depth > 40: return None
     for index in range(call("accessible_get_child_count", c_int, node, None)):
         child = call("accessible_get_child_at_index", c_void_p, node, c_int(index), None)
         found = child and find(child, name, depth + 1)
         if found: return found
-element = find(call("get_desktop", c_void_p, c_int(0)), sys.argv[1].encode())
-if len(sys.argv) < 3:
-    action = element and c_void_p(call("accessible_get_action_iface", c_void_p, element))
-    done = action and call("action_do_action", c_int, action, c_int(0), None)
-else:
-    action = element and c_void_p(call("accessible_get_editable_text_iface", c_void_p, element))
-    text = sys.argv[2].encode()
-    done = action and call("editable_text_insert_text", c_int, action, c_int(0), c_char_p(text), c_int(len(text)), None)
+button = find(call("get_desktop", c_void_p, c_int(0)), sys.argv[1].encode())
+action = button and c_void_p(call("accessible_get_action_iface", c_void_p, button))
+done = action and call("action_do_action", c_int, action, c_int(0), None)
 print("done" if done else "refused" if action else "missing", flush=True)
 `;
 
@@ -56,8 +50,6 @@ interface AccessibilityBus {
   readonly env: Readonly<Record<string, string>>;
   /** Does the default action of the button of this name. */
   press(name: string): Promise<void>;
-  /** Puts a text into the field of this name. */
-  write(name: string, text: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -68,20 +60,18 @@ export async function openAccessibilityBus(): Promise<AccessibilityBus> {
   const daemon = startChild(dbusDaemon, ["--session", "--nofork", "--print-address"], { env: plain });
   const [address] = await awaitOutput(daemon, /unix:\S+/, actionMsMax);
   const env = { DBUS_SESSION_BUS_ADDRESS: address, ACCESSIBILITY_ENABLED: "1", GNOME_ACCESSIBILITY: "1" };
-  const act = async (name: string, ...text: string[]) => {
-    // The library reads the list of applications once: of a browser that registers later a new process knows.
-    for (let attempt = 1; ; attempt++) {
-      const reader = startChild(programs.python3, ["-c", actionScript, name, ...text], { env: { ...plain, ...env } });
-      const [answer] = await awaitOutput(reader, /done|refused|missing/, actionMsMax);
-      await endChild(reader);
-      if (answer === "done") return;
-      if (answer === "refused" || attempt === attemptsMax) throw new Error(`AT-SPI: ${name} is ${answer}`);
-    }
-  };
   return {
     env,
-    press: (name) => act(name),
-    write: (name, text) => act(name, text),
+    async press(name) {
+      // The library reads the list of applications once: of a browser that registers later a new process knows.
+      for (let attempt = 1; ; attempt++) {
+        const reader = startChild(programs.python3, ["-c", actionScript, name], { env: { ...plain, ...env } });
+        const [answer] = await awaitOutput(reader, /done|refused|missing/, actionMsMax);
+        await endChild(reader);
+        if (answer === "done") return;
+        if (answer === "refused" || attempt === attemptsMax) throw new Error(`AT-SPI: ${name} is ${answer}`);
+      }
+    },
     close: () => endChild(daemon),
   };
 }

@@ -2,7 +2,8 @@
  * Texts that come by the desktop's input methods: IBus with the engine of a language, and with an engine that puts in what was said, as dictation does. A bus
  * and a configuration of their own; the browser finds them by its environment.
  */
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { awaitOutput, endChild, startChild } from "../child-process.js";
 import { missingProgram, programs } from "../chromium.js";
 import type { Display } from "../display.js";
@@ -79,6 +80,10 @@ export async function openInputMethod(display: Display, engine: EngineName): Pro
   // Engines are scripts of the system's Python.
   const PATH = `/usr/bin:${process.env["PATH"]}`;
   const plain = { ...process.env, PATH, DISPLAY: display.name, XDG_CONFIG_HOME: home.path, XDG_CACHE_HOME: home.path };
+  // Anthy begins in Latin letters unless told otherwise.
+  const settings = join(home.path, "glib-2.0/settings");
+  mkdirSync(settings, { recursive: true });
+  writeFileSync(join(settings, "keyfile"), "[org/freedesktop/ibus/engine/anthy/common]\ninput-mode=0\n");
   const session = startChild(dbusDaemon, ["--session", "--nofork", "--print-address"], { env: plain });
   const children = [session];
   const close = async () => {
@@ -89,7 +94,7 @@ export async function openInputMethod(display: Display, engine: EngineName): Pro
     const [address] = await awaitOutput(session, /unix:\S+/, startMsMax);
     const own = { DBUS_SESSION_BUS_ADDRESS: address, XDG_CONFIG_HOME: home.path, XDG_CACHE_HOME: home.path };
     const env = { ...own, GTK_IM_MODULE: "ibus", XMODIFIERS: "@im=ibus" };
-    const all = { ...plain, ...env };
+    const all = { ...plain, ...env, GSETTINGS_BACKEND: "keyfile" };
     children.push(startChild(ibusDaemon, ["--xim", "--panel=disable", "--emoji-extension=disable"], { env: all }));
     const client = startChild(programs.python3, ["-c", engineScript, engine], {
       env: all,

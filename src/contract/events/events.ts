@@ -156,8 +156,15 @@ export interface EventPayload {
   shared_focus?: number;
   /** Printing keys that were pressed again without a release, or released again without a press. */
   unpaired_keys?: number;
-  /** Fields into which the browser put three characters and more in one piece, within half a second of their focus and without a key. Not which. */
+  /**
+   * Fields into which the browser put three characters and more in one piece, within half a second of their focus, without a key since, and to which neither a
+   * press nor a key led; while all such texts of the page together came sooner than 300 ms each and 40 ms for each character. Not which.
+   */
   placed_texts?: number;
+  /** The same where a press or a key led to the field. */
+  led_texts?: number;
+  /** The same later than half a second after the focus, whatever led to the field. */
+  late_texts?: number;
   /** `navigator.userAgent`. */
   user_agent?: Text;
   /** Brands of `navigator.userAgentData`, as `Chromium/156`. */

@@ -158,6 +158,8 @@ export interface SessionEvidence extends BrowserEvidence {
   holds: number;
   /** Clicks with a known aim, and the share of them in the exact middle of their target. */
   clicksMeasured: number;
+  /** Of these, clicks in the middle of their target. */
+  clicksCentered: number;
   centeredShare: number;
   /** How many clicks of `arrivalClicks` hit the middle: within 6 % of the target's half size. */
   centeredArrivals: number;
@@ -253,6 +255,15 @@ export interface SessionEvidence extends BrowserEvidence {
   unkeyedForms: number;
   /** Fields into which the browser put text in one piece, within half a second of their focus and without a key. */
   placedTexts: number;
+  /** The same where a press or a key led to the field. */
+  ledTexts: number;
+  /** All that had a text sooner than dictation has it, by its characters, whatever led to the field. */
+  quickTexts: number;
+  /**
+   * Presses of a mouse on Linux whose hold is no whole number of milliseconds, as X11 counts them, while the mouse was always on whole pixels, where under
+   * Wayland it seldom is. 0 on other systems. Remote desktops under Wayland have such presses, so they say nothing alone.
+   */
+  splitHolds: number;
   /** Whether pointers have whole pixels there: an unscaled display of Windows, or of Linux under X11 or Wayland. */
   pixelGrid: boolean;
   /** Whether the mouse was between pixels all the same. */

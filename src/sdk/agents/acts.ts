@@ -7,7 +7,15 @@ import { bare, doc } from "../bare.js";
 import { attempt, type PageHooks } from "../page-hooks.js";
 import type { ObservedFacts } from "../recorder.js";
 
-type Count = "lone_activations" | "exact_clicks" | "hidden_acts" | "shared_focus" | "unpaired_keys" | "placed_texts";
+type Count =
+  | "lone_activations"
+  | "exact_clicks"
+  | "hidden_acts"
+  | "shared_focus"
+  | "unpaired_keys"
+  | "placed_texts"
+  | "late_texts"
+  | "led_texts";
 
 /** Whatever may give an activation, ms: browsers keep it for five seconds. */
 const activeMs = 6000;
@@ -21,6 +29,9 @@ const focusMs = 1000;
 const tellMs = 5000;
 /** Text that is in a field so soon after it got the focus was not spoken or picked in a window of its own meanwhile, ms. */
 const placedMs = 500;
+/** Nobody speaks faster, ms for a character, and no recogniser of speech is faster, ms. */
+const spokenMs = 40;
+const heardMs = 300;
 /** A hand that pressed so shortly before led the focus: who dictates all the time has text for it at any moment, ms. */
 const handMs = 1000;
 /** Emoji and signs of a picker are shorter. */
@@ -150,24 +161,33 @@ export function watchActs(listen: PageHooks["listen"], later: PageHooks["later"]
   });
   listen(window, "focusin blur", forgetKeys);
 
-  let fieldAt = -placedMs;
+  /** 0 for a field that had a key or a text since. */
+  let fieldAt = 0;
   let fieldBefore: EventTarget | null = null;
+  let isLed = false;
+  /** By how much the texts of the page together came sooner than anybody speaks them, ms. */
+  let early = 0;
   let handAt = -handMs;
-  listen(window, "pointerdown pointerup touchend click keydown keyup", () => {
+  listen(window, "keydown keyup pointerdown pointerup touchend click", () => {
     handAt = performance.now();
   });
   listen(window, "focusin", ({ target }) => {
     const now = performance.now();
     // A window that comes back gives the focus to the field that had it: whoever was in front may have text for it.
-    const isGivenBack = target === fieldBefore && now - backAt < placedMs;
+    fieldAt = target !== fieldBefore || now - backAt > placedMs ? now : 0;
     fieldBefore = target;
-    fieldAt = isGivenBack || now - handAt < handMs ? -placedMs : now;
+    isLed = now - handAt < handMs;
   });
   listen<InputEvent>(window, "keydown beforeinput", ({ type, isTrusted, inputType, data }) => {
-    const isPlaced = isTrusted && inputType === "insertText" && (data ?? "").length >= placedMin;
-    if (isPlaced && performance.now() - fieldAt < placedMs) count("placed_texts");
+    const length = (isTrusted && inputType === "insertText" && data?.length) || 0;
+    const isText = length >= placedMin;
+    const ms = performance.now() - fieldAt;
+    if (isText && fieldAt) {
+      early += heardMs + length * spokenMs - ms;
+      if (early > 0) count(ms < placedMs ? (isLed ? "led_texts" : "placed_texts") : "late_texts");
+    }
     // Once a focus, and never after a key: a suggestion may complete it.
-    if (isPlaced || type === "keydown") fieldAt = -placedMs;
+    if (type === "keydown" || isText) fieldAt = 0;
   });
 
   const hasFocus = () => window === top && !doc.hidden && isFocused() && performance.now() - focusedAt > focusMs;
