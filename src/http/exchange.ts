@@ -35,6 +35,8 @@ export class Exchange implements Holder {
   /** uWebSockets holds a cork: it gives the body's bytes now. */
   #isCorked = false;
   #isLate = false;
+  /** The answer is ready, and waits for the end of the turn. */
+  #isReady = false;
   #isLast = false;
   #asksClose: Framing["asksClose"] = "no";
   #announcedBytes = 0;
@@ -61,6 +63,7 @@ export class Exchange implements Holder {
     this.#waits = true;
     this.#res.onAborted(() => {
       if (!this.#isOver) this.#meter.finished(clientGone, this.#started);
+      if (this.#isReady) this.#work.turnEnd.closeForLong();
       this.#isOver = true;
       this.#body?.leave();
       this.#finish();
@@ -100,6 +103,27 @@ export class Exchange implements Holder {
     this.#meter.finished(reply.status, this.#started);
     if (this.#isLate) this.#afterTick(() => this.#give(reply));
     else this.#give(reply);
+  }
+
+  /**
+   * As `send`; in the synchronous callback, or while the body is given, at the end of this turn of the event loop if it has many requests. If the
+   * connection has pipelined another request, uWebSockets finds this one unanswered and closes the connection.
+   */
+  sendTogether(reply: Reply): void {
+    const { turnEnd, tick, connections } = this.#work;
+    const isLater = this.#isLate || this.#isLast || (this.#waits && !this.#isCorked);
+    if (this.#isOver || isLater || !turnEnd.isOpen(tick.requests, connections)) {
+      this.send(reply);
+      return;
+    }
+    this.#isOver = true;
+    this.#meter.finished(reply.status, this.#started);
+    this.deferResponse();
+    this.#isReady = true;
+    turnEnd.add(() => {
+      this.#isReady = false;
+      if (!this.#isDone) this.#give(reply);
+    });
   }
 
   #give(reply: Reply): void {

@@ -4,6 +4,8 @@
 import { limits } from "../limits.js";
 import { HeldBytes } from "./held-bytes.js";
 import { PeerAddresses } from "./peer-address.js";
+import { TickShares } from "./tick-shares.js";
+import { TurnEnd } from "./turn-end.js";
 
 /** One per HTTP thread; every exchange and connection is counted here. */
 export class OpenWork {
@@ -14,6 +16,9 @@ export class OpenWork {
   readonly anonymousBodies = new HeldBytes(limits.anonymousBodiesBytesMax);
   /** Answers that clients read slowly. */
   readonly unreadAnswers = new HeldBytes(limits.unreadAnswersBytesMax);
+  /** The requests of this tick of the event loop. */
+  readonly tick = new TickShares();
+  readonly turnEnd = new TurnEnd();
   /** Open connections. */
   connections = 0;
   /** Unanswered requests: their body may be incomplete, or their answer partly sent. */

@@ -24,7 +24,6 @@ import { OpenWork } from "./open-work.js";
 import { type Reply, refusal } from "./reply.js";
 import { requestIds } from "./request-id.js";
 import type { Call, Method, ProjectRoute, PublicRoute, RawRoute, Route, TokenRoute } from "./route.js";
-import { TickShares } from "./tick-shares.js";
 import { App, SSLApp, us_listen_socket_close, us_socket_local_port } from "./uws.js";
 
 /** The route table, and what the server needs to check credentials and report. */
@@ -91,7 +90,6 @@ export class HttpServer {
   readonly #options: ServerOptions;
   readonly #nextRequestId = requestIds();
   readonly #work = new OpenWork();
-  readonly #tick = new TickShares();
   readonly #failedAuths = new FailedAuthThrottle();
   readonly #framing = new Framing();
   /** The one that takes connections last; the others serve what they have. */
@@ -212,7 +210,7 @@ export class HttpServer {
     const requestId = this.#nextRequestId();
     const metered = accessLog === null ? meter : accessLog.around(meter, { requestId, method, route: path, res });
     const exchange = new Exchange(res, requestId, metered, this.#work, toHead);
-    if (!this.#tick.take(() => this.#work.peers.of(res))) exchange.answerNextTick();
+    if (!this.#work.tick.take(() => this.#work.peers.of(res))) exchange.answerNextTick();
     return exchange;
   }
 

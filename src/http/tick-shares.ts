@@ -15,6 +15,11 @@ export class TickShares {
     if (this.#byAddress.size > 0) this.#byAddress.clear();
   };
 
+  /** Requests of this tick so far. */
+  get requests(): number {
+    return this.#requests;
+  }
+
   /** Counts a request; false for one beyond its address's share. Calls `addressOf` only in a tick with more requests than sockets. */
   take(addressOf: () => string): boolean {
     if (this.#requests === 0) setImmediate(this.#endTick);
