@@ -111,8 +111,9 @@ export class Exchange implements Holder {
    */
   sendTogether(reply: Reply): void {
     const { turnEnd, tick, connections } = this.#work;
-    const isLater = this.#isLate || this.#isLast || (this.#waits && !this.#isCorked);
-    if (this.#isOver || isLater || !turnEnd.isOpen(tick.requests, connections)) {
+    // What closes the connection does so before anything that is hidden behind this request is read.
+    const isAlone = this.#isLate || this.#isLast || (this.#waits && !this.#isCorked) || reply.closes === true;
+    if (this.#isOver || isAlone || !turnEnd.isOpen(tick.requests, connections)) {
       this.send(reply);
       return;
     }
