@@ -35,7 +35,7 @@ export class Exchange implements Holder {
   /** uWebSockets holds a cork: it gives the body's bytes now. */
   #isCorked = false;
   #isLate = false;
-  /** The answer is ready, and waits for the end of the turn. */
+  /** The answer is ready, and waits for the end of the tick. */
   #isReady = false;
   #isLast = false;
   #asksClose: Framing["asksClose"] = "no";
@@ -62,8 +62,8 @@ export class Exchange implements Holder {
     if (this.#waits) return;
     this.#waits = true;
     this.#res.onAborted(() => {
-      if (!this.#isOver) this.#meter.finished(clientGone, this.#started);
-      if (this.#isReady) this.#work.turnEnd.closeForLong();
+      if (!this.#isOver || this.#isReady) this.#meter.finished(clientGone, this.#started);
+      if (this.#isReady) this.#work.tickEnd.pause();
       this.#isOver = true;
       this.#body?.leave();
       this.#finish();
@@ -106,24 +106,25 @@ export class Exchange implements Holder {
   }
 
   /**
-   * As `send`; in the synchronous callback, or while the body is given, at the end of this turn of the event loop if it has many requests. If the
-   * connection has pipelined another request, uWebSockets finds this one unanswered and closes the connection.
+   * As `send`, from the synchronous callback or while the body is given: at the end of this tick of the event loop if it has many answers. If the connection
+   * has pipelined another request, uWebSockets finds this one unanswered and closes the connection.
    */
-  sendTogether(reply: Reply): void {
-    const { turnEnd, tick, connections } = this.#work;
+  sendAtTickEnd(reply: Reply): void {
+    const { tickEnd, tick, connections } = this.#work;
     // What closes the connection does so before anything that is hidden behind this request is read.
     const isAlone = this.#isLate || this.#isLast || (this.#waits && !this.#isCorked) || reply.closes === true;
-    if (this.#isOver || isAlone || !turnEnd.isOpen(tick.requests, connections)) {
+    if (this.#isOver || isAlone || !tickEnd.takes(tick.number, connections)) {
       this.send(reply);
       return;
     }
     this.#isOver = true;
-    this.#meter.finished(reply.status, this.#started);
-    this.deferResponse();
     this.#isReady = true;
-    turnEnd.add(() => {
+    this.deferResponse();
+    tickEnd.add(() => {
+      if (this.#isDone) return;
       this.#isReady = false;
-      if (!this.#isDone) this.#give(reply);
+      this.#meter.finished(reply.status, this.#started);
+      this.#give(reply);
     });
   }
 

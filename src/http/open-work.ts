@@ -4,8 +4,8 @@
 import { limits } from "../limits.js";
 import { HeldBytes } from "./held-bytes.js";
 import { PeerAddresses } from "./peer-address.js";
+import { TickEnd } from "./tick-end.js";
 import { TickShares } from "./tick-shares.js";
-import { TurnEnd } from "./turn-end.js";
 
 /** One per HTTP thread; every exchange and connection is counted here. */
 export class OpenWork {
@@ -18,7 +18,7 @@ export class OpenWork {
   readonly unreadAnswers = new HeldBytes(limits.unreadAnswersBytesMax);
   /** The requests of this tick of the event loop. */
   readonly tick = new TickShares();
-  readonly turnEnd = new TurnEnd();
+  readonly tickEnd = new TickEnd(() => performance.now());
   /** Open connections. */
   connections = 0;
   /** Unanswered requests: their body may be incomplete, or their answer partly sent. */

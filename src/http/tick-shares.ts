@@ -9,15 +9,17 @@ import { limits } from "../limits.js";
 /** One per HTTP thread; it is reset each tick. */
 export class TickShares {
   #requests = 0;
+  #number = 0;
   readonly #byAddress = new Map<string, number>();
   readonly #endTick = (): void => {
     this.#requests = 0;
+    this.#number++;
     if (this.#byAddress.size > 0) this.#byAddress.clear();
   };
 
-  /** Requests of this tick so far. */
-  get requests(): number {
-    return this.#requests;
+  /** Of this tick, among those that had a request. */
+  get number(): number {
+    return this.#number;
   }
 
   /** Counts a request; false for one beyond its address's share. Calls `addressOf` only in a tick with more requests than sockets. */

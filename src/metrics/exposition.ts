@@ -109,8 +109,7 @@ export function createExposition(options: ExpositionOptions): Exposition {
     // The registry asks no more of a metric than this; prom-client's own classes can't be set to counts made elsewhere.
     registry.registerMetric(metric as unknown as Metric);
   }
-  // It probes the loop every 10 ms otherwise: most of what woke an idle server.
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 50 });
+  collectDefaultMetrics({ register: registry });
   return {
     contentType: registry.contentType,
     text: () => {

@@ -14,22 +14,28 @@ interface LoopDelay {
   readonly maxMs: number;
 }
 
-/** Two overlapping histograms: the older one always covers at least half a minute, so no spike is lost between two scrapes. */
+/**
+ * Two overlapping histograms: the older one always covers at least half a minute, so nothing that was measured is lost between two scrapes. A delay
+ * shorter than `probeMs` may fall between two probes.
+ */
 export class LoopDelayMonitor {
   #older = createHistogram();
   #younger = createHistogram();
+  readonly #now: () => number;
   #turnedAtMs: number;
   #dueMs: number;
   readonly #timer: NodeJS.Timeout;
 
-  constructor() {
-    this.#turnedAtMs = performance.now();
+  /** `now`: ms, on any monotonic clock. */
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#turnedAtMs = now();
     this.#dueMs = this.#turnedAtMs + probeMs;
-    this.#timer = setInterval(() => this.#probe(performance.now()), probeMs).unref();
+    this.#timer = setInterval(() => this.probe(), probeMs).unref();
   }
 
   read(): LoopDelay {
-    const nowMs = performance.now();
+    const nowMs = this.#now();
     if (nowMs - this.#turnedAtMs >= halfMs) {
       const emptied = this.#older;
       emptied.reset();
@@ -46,7 +52,9 @@ export class LoopDelayMonitor {
     clearInterval(this.#timer);
   }
 
-  #probe(nowMs: number): void {
+  /** Measures how late it is called; its timer does so. */
+  probe(): void {
+    const nowMs = this.#now();
     // A histogram takes 1 ns at least.
     const lateNs = Math.max(1, Math.round((nowMs - this.#dueMs) * nsPerMs));
     this.#older.record(lateNs);

@@ -28,7 +28,7 @@ export class ThreadMeters {
   /** Of the pool of this thread; its threads write to it. */
   readonly scoring: SharedArrayBuffer;
   #routes = new RouteMeters([]);
-  readonly #loop = new LoopDelayMonitor();
+  readonly #loop = new LoopDelayMonitor(() => performance.now());
   #timer: NodeJS.Timeout | null = null;
 
   constructor(scoringThreads: number) {

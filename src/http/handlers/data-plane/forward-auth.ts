@@ -113,7 +113,7 @@ export function forwardAuthRoutes(services: ForwardAuthServices): RawRoute[] {
     handleRaw: (exchange, req) => {
       const reply = answer(exchange, req, dialect);
       if (!(reply instanceof Promise)) {
-        exchange.sendTogether(reply);
+        exchange.sendAtTickEnd(reply);
         return;
       }
       exchange.deferResponse();

@@ -109,7 +109,7 @@ function judge(
     const { sessionToken, request } = question;
     const { action } = judgement.text.verdict;
     services.onDenied(project.id, sessionToken, request.context.ip, exchange.requestId, action);
-    exchange.sendTogether(replyOf(judgement));
+    exchange.sendAtTickEnd(replyOf(judgement));
   };
   if (judged instanceof Promise) void judged.then(send);
   else send(judged);
