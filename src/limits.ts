@@ -35,10 +35,10 @@ export const limits = {
   socketsPerTick: 1024,
   /** Requests beyond that which one address gets answered in a tick, some 0.1 s. More wait for the next, and cost pipelining connections the connection. */
   requestsPerTickMax: 3072,
-  /** Judged requests of a tick that are answered at once; the others are at its end. */
+  /** Verdicts of a tick that are answered at once; the others are at its end. */
   answersAtOnce: 4,
-  /** How long no answer waits for the end of its tick after some client seemed to pipeline. */
-  tickEndPauseMs: 10 * MINUTE_MS,
+  /** Ticks with more of them, one after the other and none with pipelined requests, after which answers wait for a tick's end: some 0.2 s at full speed. */
+  plainTicksMin: 200,
   /** Connections to the admin address: an answer is up to 100 KB. */
   adminConnectionsMax: 64,
   /** Requests of a connection to the admin address: so that none is held for ever. */

@@ -63,7 +63,7 @@ export class Exchange implements Holder {
     this.#waits = true;
     this.#res.onAborted(() => {
       if (!this.#isOver || this.#isReady) this.#meter.finished(clientGone, this.#started);
-      if (this.#isReady) this.#work.tickEnd.pause();
+      if (this.#isReady) this.#work.tickEnd.startAnew();
       this.#isOver = true;
       this.#body?.leave();
       this.#finish();
@@ -110,17 +110,22 @@ export class Exchange implements Holder {
    * has pipelined another request, uWebSockets finds this one unanswered and closes the connection.
    */
   sendAtTickEnd(reply: Reply): void {
-    const { tickEnd, tick, connections } = this.#work;
     // What closes the connection does so before anything that is hidden behind this request is read.
     const isAlone = this.#isLate || this.#isLast || (this.#waits && !this.#isCorked) || reply.closes === true;
-    if (this.#isOver || isAlone || !tickEnd.takes(tick.number, connections)) {
-      this.send(reply);
-      return;
-    }
+    if (this.#isOver || isAlone || !this.#mayWait()) this.send(reply);
+    else this.#wait(reply);
+  }
+
+  #mayWait(): boolean {
+    const { tickEnd, tick, connections } = this.#work;
+    return tickEnd.takes(tick.number, connections);
+  }
+
+  #wait(reply: Reply): void {
     this.#isOver = true;
     this.#isReady = true;
     this.deferResponse();
-    tickEnd.add(() => {
+    this.#work.tickEnd.add(() => {
       if (this.#isDone) return;
       this.#isReady = false;
       this.#meter.finished(reply.status, this.#started);
@@ -138,10 +143,14 @@ export class Exchange implements Holder {
     else this.#write(sent);
   }
 
-  /** Answers 200 with JSON text, in the synchronous callback. The fastest way, for verdict reads. */
+  /** As `sendAtTickEnd`, 200 with JSON text, in the synchronous callback. The fastest way, for verdict reads. */
   sendJsonText(body: string): void {
     if (this.#isLast || this.#isLate || this.#work.isClosing || this.#asksClose !== "no") {
       this.send({ status: 200, body });
+      return;
+    }
+    if (this.#mayWait()) {
+      this.#wait({ status: 200, body });
       return;
     }
     this.#isOver = true;

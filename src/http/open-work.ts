@@ -18,7 +18,7 @@ export class OpenWork {
   readonly unreadAnswers = new HeldBytes(limits.unreadAnswersBytesMax);
   /** The requests of this tick of the event loop. */
   readonly tick = new TickShares();
-  readonly tickEnd = new TickEnd(() => performance.now());
+  readonly tickEnd = new TickEnd();
   /** Open connections. */
   connections = 0;
   /** Unanswered requests: their body may be incomplete, or their answer partly sent. */

@@ -3,30 +3,25 @@
  * longer than the rest of sending; answers that follow at once wake nobody.
  *
  * uWebSockets closes a connection whose next request comes before the answer, so no answer waits where requests are pipelined. Connections can't be told
- * apart here: more requests in a tick than connections are a sign of it, and a connection that ends with its answer ready is another.
+ * apart here: more answers in a tick than connections are a sign of it, and a connection that ends with its answer ready is another. Answers wait only
+ * after many busy ticks without a sign, since whoever pipelines gives one soon.
  */
 import { limits } from "../limits.js";
 
 /** One per HTTP thread. */
 export class TickEnd {
-  readonly #now: () => number;
   #waiting: (() => void)[] = [];
   /** Of the tick at hand: its number, its answers so far, and the connections that were open at the first of them. */
   #tick = -1;
   #answers = 0;
   #connections = 0;
-  /** Until when none waits, ms on the clock. */
-  #offUntilMs = Number.NEGATIVE_INFINITY;
+  /** Busy ticks in a row without a sign of pipelining. */
+  #plainTicks = 0;
   readonly #giveAll = (): void => {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const give of waiting) give();
   };
-
-  /** `now`: ms, on any monotonic clock. */
-  constructor(now: () => number) {
-    this.#now = now;
-  }
 
   /** Counts an answer; true if it may wait, in the tick of this number and with so many open connections. */
   takes(tick: number, connections: number): boolean {
@@ -37,8 +32,9 @@ export class TickEnd {
     }
     this.#answers++;
     if (this.#answers <= limits.answersAtOnce) return false;
-    if (this.#answers > Math.max(this.#connections, connections)) this.pause();
-    return this.#now() >= this.#offUntilMs;
+    if (this.#answers > Math.max(this.#connections, connections)) this.startAnew();
+    else if (this.#answers === limits.answersAtOnce + 1) this.#plainTicks++;
+    return this.#plainTicks > limits.plainTicksMin;
   }
 
   /** Calls `give` at the end of this tick; it must not throw. */
@@ -47,8 +43,8 @@ export class TickEnd {
     this.#waiting.push(give);
   }
 
-  /** For a while no answer waits: some client pipelines, or seems to. */
-  pause(): void {
-    this.#offUntilMs = this.#now() + limits.tickEndPauseMs;
+  /** Some client pipelines, or seems to. */
+  startAnew(): void {
+    this.#plainTicks = 0;
   }
 }

@@ -50,20 +50,23 @@ async function startJudge(t: Test) {
 const pathOf = (index: number) => (index % 3 === 0 ? "/closed" : "/open");
 const actionOf = (index: number) => (index % 3 === 0 ? "block" : "allow");
 
-t.test("answers wait where a tick has many, and none where requests are pipelined", async (t) => {
-  let nowMs = 1000;
-  const tickEnd = new TickEnd(() => nowMs);
-  const takes = (tick: number, count: number, connections: number) => {
+t.test("answers wait after many busy ticks, and none where requests are pipelined", async (t) => {
+  const tickEnd = new TickEnd();
+  let tick = 0;
+  const takes = (count: number, connections: number) => {
+    tick++;
     let last = false;
     for (let each = 0; each < count; each++) last = tickEnd.takes(tick, connections);
     return last;
   };
-  t.notOk(takes(1, many - 1, 100), "few");
-  t.ok(takes(1, 1, 100), "one more");
-  t.notOk(takes(2, many - 1, 100), "few in the next tick");
-  t.ok(takes(3, many, many), "one on each connection");
-  t.notOk(takes(4, many - 1, many), "connections that close with their answers");
-  t.ok(takes(4, 1, 1));
+  const busyTicks = (count: number) => {
+    for (let each = 0; each < count; each++) takes(many, many);
+  };
+  busyTicks(limits.plainTicksMin - 1);
+  t.notOk(takes(many, many), "not sure yet");
+  t.ok(takes(many, many), "one on each connection");
+  t.notOk(takes(many - 1, many), "a tick with few");
+  t.ok(tickEnd.takes(tick, 1), "connections that close with their answers are no sign");
   const given: number[] = [];
   tickEnd.add(() => given.push(1));
   tickEnd.add(() => given.push(2));
@@ -71,15 +74,18 @@ t.test("answers wait where a tick has many, and none where requests are pipeline
   t.strictSame(given, [], "not yet");
   await new Promise(setImmediate);
   t.strictSame(given, [1, 2]);
-  t.notOk(takes(5, many, many - 1), "more answers than connections");
-  nowMs += limits.tickEndPauseMs - 1;
-  t.notOk(takes(6, many, 100), "nor later");
-  nowMs += 1;
-  t.ok(takes(7, many, 100), "until the pause is over");
+  t.notOk(takes(many, many - 1), "more answers than connections");
+  busyTicks(limits.plainTicksMin - 1);
+  t.notOk(takes(many, 100), "nor soon after");
+  t.ok(takes(many, 100));
+  tickEnd.startAnew();
+  t.notOk(takes(many, 100), "a connection that ended with its answer ready");
 });
 
 t.test("many in one tick are answered, each on its own connection", async (t) => {
-  const { privateKey, open, inOneTick } = await startJudge(t);
+  const judge = await startJudge(t);
+  const { privateKey, open, inOneTick } = judge;
+  const busy = await keepBusy(judge);
   const count = 10 * limits.answersAtOnce;
   const clients = await open(2 * count);
   await inOneTick(() =>
@@ -93,7 +99,7 @@ t.test("many in one tick are answered, each on its own connection", async (t) =>
   // Each connection serves on.
   for (const client of clients) void client.write(toJudge(privateKey, "/open"));
   for (const client of clients) t.equal((await client.answer())?.status, 200);
-  for (const client of clients) client.leave();
+  for (const client of [...clients, ...busy]) client.leave();
 });
 
 /** Answers to as many pipelined questions as a tick answers at once and as many more, in order; null: the connection was lost. */
@@ -111,6 +117,16 @@ async function pipelined({ privateKey, open, inOneTick }: Awaited<ReturnType<typ
   client!.leave();
   return actions;
 }
+/** Until answers wait for the end of their tick. */
+async function keepBusy({ privateKey, open }: Awaited<ReturnType<typeof startJudge>>) {
+  const clients = await open(8 * many);
+  for (let each = 0; each < 3 * limits.plainTicksMin; each++) {
+    for (const client of clients) void client.write(toJudge(privateKey, "/open"));
+    for (const client of clients) if ((await client.answer())?.status !== 200) throw new Error("no answer");
+  }
+  return clients;
+}
+
 const inOrder = Array.from({ length: 2 * many }, (_, index) => actionOf(index));
 
 t.test("pipelined questions on the only connection are answered in order", async (t) => {
@@ -118,9 +134,9 @@ t.test("pipelined questions on the only connection are answered in order", async
   for (let each = 0; each < 2; each++) t.strictSame(await pipelined(judge), inOrder);
 });
 
-t.test("where others are connected, who pipelines loses the first connection, and no other", async (t) => {
+t.test("on a busy server, who pipelines for the first time loses a connection, and no other", async (t) => {
   const judge = await startJudge(t);
-  const others = await judge.open(5 * many);
+  const others = await keepBusy(judge);
   t.equal(await pipelined(judge), null, "an answer waited for the end of its tick");
   for (let each = 0; each < 3; each++) t.strictSame(await pipelined(judge), inOrder);
   for (const client of others) void client.write(toJudge(judge.privateKey, "/open"));
