@@ -1,5 +1,6 @@
 /** The catalogue: every detection there is, and what the public may know of each. Order has no meaning. */
 import type { EngineName } from "../contract/evidence/evidence.js";
+import { agentFormDetections } from "./behavioral-agent-forms.js";
 import { agentActDetections } from "./behavioral-agents.js";
 import { clickDetections } from "./behavioral-clicks.js";
 import { dispatchDetections } from "./behavioral-dispatch.js";
@@ -35,6 +36,7 @@ export const detections: readonly Detection[] = [
   ...clickDetections,
   ...keyDetections,
   ...agentActDetections,
+  ...agentFormDetections,
   ...crawlerDetections,
   ...requestIdentityDetections,
   ...requestMetadataDetections,
