@@ -1,6 +1,6 @@
 /** How agents act, in the fold: each count rises with what an agent does, and stays with what a person does in its place. */
 import t from "tap";
-import type { EventPayload, IngestEvent, StrokeRow } from "../../src/contract/events/events.js";
+import type { EventPayload, IngestEvent, PointRow, StrokeRow } from "../../src/contract/events/events.js";
 import { combine, explain, runEngines } from "../../src/engines/score.js";
 import { F } from "../../src/engines/session-features.js";
 import { chromeEnvironment, chromeFacts, event, folded, lastRequest, startMs, wobblyPath } from "./sessions.js";
@@ -216,8 +216,18 @@ t.test(
       );
     };
     const driven = [way(), ...presses(84.4)];
+    const keyed = { ...form, payload: { ...form.payload, unkeyed: 0 } };
+    const places: PointRow[] = [0, 1, 2].map((index) => [90 * index, 300 + 40 * index, 200 + 30 * index]);
+    const wayOf = (points: PointRow[]) => way({ points, count: points.length });
+    const holds = ([first, second]: number[]) =>
+      presses(84).map((each, index) => ({
+        ...each,
+        payload: { ...each.payload, dwell: [first, second][index] ?? 84 },
+      }));
     t.same(known([...driven, texts, form]), [acting, 300617]);
     t.same(known([...driven, event("env", { placed_texts: 1, led_texts: 1 }), form]), [acting, 300617]);
+    t.same(known([way(), ...holds([84.4, 84.4]), texts, form]), [acting, 300617], "two holds");
+    t.same(known([wayOf(places), ...presses(84.4), texts, form]), [acting, 300617], "three places");
     const people: [string, IngestEvent[]][] = [
       ["a remote desktop under Wayland", [...driven, form]],
       ["and one phrase by dictation", [...driven, event("env", { late_texts: 1 }), form]],
@@ -227,7 +237,9 @@ t.test(
         "the same under Wayland",
         [way({ points: [[0, 300.5, 200.25], ...wobblyPath(9)] }), ...presses(84.4), texts, form],
       ],
-      ["a form with keys", [...driven, texts]],
+      ["one hold of a fraction", [way(), ...holds([84.4, 84]), texts, form]],
+      ["a mouse in two places", [wayOf(places.slice(1)), ...presses(84.4), texts, form]],
+      ["a form with keys", [...driven, texts, keyed]],
       ["a tablet with a mouse", [event("env", { touch_points: 5 }), ...driven, texts, form]],
       ["a zoomed page", [event("env", { dpr: 1.25 }), ...driven, texts, form]],
       [
@@ -242,6 +254,8 @@ t.test(
     ];
     for (const [name, acts] of people) t.same(known(acts), [], name);
     t.same(known([...driven, texts, form], windows), [], "Windows has a finer clock");
+    const app = { ...linux, userAgent: `${userAgent} Electron/33.0.0` };
+    t.same(known([...driven, texts, form], app), [], "apps put texts in for their people");
   },
 );
 
@@ -253,13 +267,17 @@ t.test("texts sooner than anybody speaks name where each click is in the middle,
   const acts = (more: EventPayload) => event("env", { exact_clicks: 5, led_texts: 3, ...more });
   const known = (events: IngestEvent[]) => fired(events).filter((id) => id === acting || id === 300618);
   t.same(known([...presses(0.01), acts({}), form]), [acting, 300618]);
+  t.same(known([...presses(0.01).slice(1), acts({}), form]), [acting, 300618], "four clicks");
+  const mixed = acts({ placed_texts: 1, led_texts: 1 });
+  t.same(known([...presses(0.01), mixed, form]), [acting, 300618], "one text after a press, one without");
   const people: [string, IngestEvent[]][] = [
     ["voice control and dictation", [...presses(0.01), acts({ led_texts: 0, late_texts: 3 }), form]],
     ["voice control and a password manager", [...presses(0.01), acts({ led_texts: 0 }), form]],
     ["dictation while a hand presses", [...presses(0.4), acts({ exact_clicks: 0 }), form]],
     ["one click beside the middle", [...presses(0.01), click(90_000, 20, 20, { off_center: 0.3 }), acts({}), form]],
     ["one phrase", [...presses(0.01), acts({ led_texts: 1 }), form]],
-    ["a form with keys", [...presses(0.01), acts({})]],
+    ["a form with keys", [...presses(0.01), acts({}), { ...form, payload: { ...form.payload, unkeyed: 0 } }]],
+    ["three clicks", [...presses(0.01).slice(0, 3), acts({ exact_clicks: 3 }), form]],
     ["a key", [...presses(0.01), acts({}), event("key", { t: 1, strokes: [[0, 80]], count: 1, trusted: true }), form]],
     ["a pointer that was led", [...presses(0.01), acts({ exact_clicks: 2 }), form]],
   ];
