@@ -413,10 +413,10 @@ export const countFields = [
     "1",
     "forms of two fields and more whose texts no key, paste, drop or autofill explains",
   ),
-  row(329, "placedTexts", "u16", "1", "fields that had text in one piece as soon as they had the focus, without a key"),
+  row(329, "placedTexts", "u16", "1", "sum of `placed_texts`: fields that had text at once, and no hand led to them"),
   row(334, "splitHolds", "u16", "1", "presses of a mouse whose hold is no whole number of milliseconds"),
-  row(335, "ledTexts", "u16", "1", "the same after a press or a key, but none since the focus"),
-  row(336, "lateTexts", "u16", "1", "the same later than half a second after the focus, sooner than dictation has it"),
+  row(335, "ledTexts", "u16", "1", "sum of `led_texts`: fields that had text at once after a press or a key"),
+  row(336, "lateTexts", "u16", "1", "sum of `late_texts`: fields that had text later, sooner than anybody speaks"),
 ] as const satisfies readonly NumberField[];
 
 /** Facts that may be unobserved: they start as NaN, and NaN is not stored. Booleans are 0 or 1. */

@@ -18,7 +18,7 @@ export function missingAccessibility(): string | null {
   return file === undefined ? missingProgram("python3") : `${file} is missing`;
 }
 
-/** Does the default action of the first button that is called as its argument says. It could not write: the text fields of Chromium have no EditableText. */
+/** Does the default action of the first button that is called as its argument says. Text can't be entered so: Chromium's fields have no EditableText. */
 const actionScript = `
 import sys
 from ctypes import CDLL, c_char_p, c_int, c_void_p

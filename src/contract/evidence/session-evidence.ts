@@ -253,11 +253,11 @@ export interface SessionEvidence extends BrowserEvidence {
   exactClicks: number;
   /** Forms of two fields and more whose texts came without a key, a paste, a drop, an input method or the browser's autofill. */
   unkeyedForms: number;
-  /** Fields into which the browser put text in one piece, within half a second of their focus and without a key. */
+  /** Sum of the event's `placed_texts`: fields that had text at once, and no hand led to them. */
   placedTexts: number;
-  /** The same where a press or a key led to the field. */
+  /** Sum of its `led_texts`: fields that had text at once after a press or a key. */
   ledTexts: number;
-  /** All that had a text sooner than dictation has it, by its characters, whatever led to the field. */
+  /** Sum of its `placed_texts`, `led_texts` and `late_texts`. */
   quickTexts: number;
   /**
    * Presses of a mouse on Linux whose hold is no whole number of milliseconds, as X11 counts them, while the mouse was always on whole pixels, where under

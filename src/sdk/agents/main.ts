@@ -109,7 +109,7 @@ export function watch(
     attempt(() => {
       for (const change of changes) {
         const { attributeName } = change;
-        // Also of one that is gone again. Reports ask for none: to read all of the roots' took a half of a look after a pause.
+        // Also of one that is gone again. Reading all of the roots' before each report would cost as much as the rest of that look.
         if (attributeName) {
           // Some pages write these with each step of the pointer.
           if (attributeName !== "style" && attributeName !== "class")
