@@ -348,7 +348,7 @@ t.test("texts that the browser puts into a field as it gets the focus", async (t
 });
 
 t.test("texts sooner than anybody speaks, all together, also after a press", async (t) => {
-  const fill = async (texts: [string, number][]) => {
+  const fill = async (texts: [string, number][], isLed = true) => {
     const { site, openPage, total } = await openSiteWith(t, '<input id="name"><input id="mail"><textarea id="note">');
     const page = await openPage();
     await page.evaluate("{ const now = performance.now.bind(performance); performance.now = () => now() / 20; }");
@@ -356,13 +356,14 @@ t.test("texts sooner than anybody speaks, all together, also after a press", asy
       page.evaluate(`{ const now = performance.now; performance.now = () => now() + ${ms}; }`);
     await later(5000);
     for (const [index, [text, ms]] of texts.entries()) {
-      await page.click(`#${["name", "mail", "note"][index]}`);
+      const field = `#${["name", "mail", "note"][index]}`;
+      await (isLed ? page.click(field) : page.focus(field));
       await later(ms);
       await page.keyboard.insertText(text);
     }
     await reportAll(site, page);
-    t.equal(total("placed_texts"), 0);
-    return [total("led_texts"), total("late_texts")];
+    t.equal(total(isLed ? "placed_texts" : "led_texts"), 0);
+    return [total(isLed ? "led_texts" : "placed_texts"), total("late_texts")];
   };
   const name = "Ada Bell of Norwich";
   t.same(
@@ -399,6 +400,26 @@ t.test("texts sooner than anybody speaks, all together, also after a press", asy
     ]),
     [0, 0],
     "who speaks is slow at times",
+  );
+  t.same(
+    await fill([
+      ["a phrase that was ready before its field was pressed ".repeat(2), 0],
+      ["Ada Bell", 3000],
+    ]),
+    [1, 0],
+    "a long phrase makes no later one a quick one",
+  );
+  t.same(
+    await fill(
+      [
+        [name, 10_000],
+        [name, 0],
+        ["Ada", 100],
+      ],
+      false,
+    ),
+    [2, 0],
+    "without a hand each counts by its own time",
   );
 });
 

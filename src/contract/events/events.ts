@@ -157,13 +157,13 @@ export interface EventPayload {
   /** Printing keys that were pressed again without a release, or released again without a press. */
   unpaired_keys?: number;
   /**
-   * Fields into which the browser put three characters and more in one piece, within half a second of their focus, without a key since, and to which neither a
-   * press nor a key led; while all such texts of the page together came sooner than 300 ms each and 40 ms for each character. Not which.
+   * Fields into which the browser put three characters and more in one piece, within half a second of their focus and without a key since. Neither a press
+   * nor a key led to them. The text came sooner than anybody speaks it: within 300 ms and 40 ms for each character. Which text is not told.
    */
   placed_texts?: number;
-  /** The same where a press or a key led to the field. */
+  /** The same where a press or a key led to the field, and all such texts of the page together came sooner than anybody speaks them. */
   led_texts?: number;
-  /** The same later than half a second after the focus, whatever led to the field. */
+  /** As `led_texts`, but later than half a second after the focus, whatever led to the field. */
   late_texts?: number;
   /** `navigator.userAgent`. */
   user_agent?: Text;

@@ -29,8 +29,9 @@ const focusMs = 1000;
 const tellMs = 5000;
 /** Text that is in a field so soon after it got the focus was not spoken or picked in a window of its own meanwhile, ms. */
 const placedMs = 500;
-/** Nobody speaks faster, ms for a character, and no recogniser of speech is faster, ms. */
+/** Nobody speaks a character in less, ms. */
 const spokenMs = 40;
+/** No recogniser of speech needs less for its answer, ms. */
 const heardMs = 300;
 /** A hand that pressed so shortly before led the focus: who dictates all the time has text for it at any moment, ms. */
 const handMs = 1000;
@@ -183,8 +184,14 @@ export function watchActs(listen: PageHooks["listen"], later: PageHooks["later"]
     const isText = length >= placedMin;
     const ms = performance.now() - fieldAt;
     if (isText && fieldAt) {
-      early += heardMs + length * spokenMs - ms;
-      if (early > 0) count(ms < placedMs ? (isLed ? "led_texts" : "placed_texts") : "late_texts");
+      const sooner = heardMs + length * spokenMs - ms;
+      const isQuick = ms < placedMs;
+      const isPlaced = isQuick && !isLed;
+      early += sooner;
+      // After a hand the page's texts count together too, since who speaks is slow at times; but one long phrase makes no other one quick.
+      if (sooner > 0 && (isPlaced || early > 0)) {
+        count(isPlaced ? "placed_texts" : isQuick ? "led_texts" : "late_texts");
+      }
     }
     // Once a focus, and never after a key: a suggestion may complete it.
     if (type === "keydown" || isText) fieldAt = 0;
