@@ -122,6 +122,25 @@ t.test("a click that assistive technology asks for is one without a pointer", as
   await page.close();
 });
 
+t.test("a paste counts, but not one by a context menu", async (t) => {
+  const site = await openSite(t);
+  site.pages.set("/", pageWith(quick, "<input name=user>"));
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  await site.event("env");
+  const paste = "document.querySelector('input').dispatchEvent(new ClipboardEvent('paste', { bubbles: true }))";
+  await page.click("input", { button: "right" });
+  await page.evaluate(paste);
+  await page.keyboard.press("Escape");
+  const typed = await site.event("key");
+  t.equal(typed.payload.pastes ?? 0, 0, "by the menu");
+  // A menu that was opened long ago.
+  await page.evaluate("Object.defineProperty(ClipboardEvent.prototype, 'timeStamp', { get: () => 60_000 })");
+  await page.evaluate(paste);
+  t.equal((await site.event("key", ({ payload }) => (payload.pastes ?? 0) > 0)).payload.pastes, 1);
+  await page.close();
+});
+
 t.test("typing leaves as a rhythm; no key, no value, no password ever does", async (t) => {
   const site = await openSite(t);
   const form = `<form id=f action="javascript:void 0"><input name=user><input name=pass type=password>

@@ -121,7 +121,7 @@ export interface EventPayload {
   count?: number;
   /** How many times something was deleted. */
   backspaces?: number;
-  /** How many times something was pasted; never what. */
+  /** How many times something was pasted, but by a context menu; never what. */
   pastes?: number;
   /** How many fields of a form were touched. */
   field_count?: number;

@@ -7,6 +7,8 @@ import type { Collector } from "../collector.js";
 import { round } from "../recorder.js";
 
 const rowsMax = 256;
+/** From the opening of a context menu to the paste by it, at most. */
+const menuMs = 20_000;
 
 interface Stroke {
   readonly down: number;
@@ -20,6 +22,7 @@ export const collectKeyboard: Collector = (scene) => {
   let count = 0;
   let backspaces = 0;
   let pastes = 0;
+  let menuAt = -menuMs;
   let trusted = true;
 
   const drain = () => {
@@ -60,8 +63,12 @@ export const collectKeyboard: Collector = (scene) => {
     strokes.push({ down, up: event.timeStamp });
     if (strokes.length >= rowsMax) drain();
   });
+  // A menu that is open takes the click which it came by, so that no `auxclick` tells of it.
+  scene.listen(window, "contextmenu", (event) => {
+    if (event.isTrusted) menuAt = event.timeStamp;
+  });
   scene.listen(window, "paste", (event) => {
-    if (isSecret(event)) return;
+    if (isSecret(event) || event.timeStamp - menuAt < menuMs) return;
     pastes++;
     scene.wake();
   });
