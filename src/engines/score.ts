@@ -3,6 +3,7 @@
  * catalogue does not matter. Bands and thresholds belong to the verdict.
  */
 
+import { agentDetections } from "../contract/bots/agents.js";
 import {
   type EngineName,
   type EngineResults,
@@ -101,6 +102,14 @@ export function explain(features: SessionFeatures, last: LastRequest): Explained
     .sort(strongestFirst);
 }
 
+/** The slugs of the signs by which a session acts as agents do, the first those that decide most; none where it does not. */
+export function agentSigns(features: SessionFeatures, last: LastRequest): readonly string[] {
+  const evidence = evidenceOf(features, last);
+  const [acting] = ofAgents.fired(evidence);
+  return acting?.decidedBy?.(evidence as Read<EvidenceName>) ?? [];
+}
+
+const ofAgents = new DetectionRunner(detections.filter(({ id }) => id === agentDetections.acting));
 const ofSessions = new DetectionRunner(detections.filter(({ subjects }) => subjects.includes("session")));
 
 /** Returns the detections of a list (by default those about sessions) that fire on the evidence; a missing value skips a detection. */

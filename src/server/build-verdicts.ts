@@ -118,6 +118,7 @@ function whatVerdictsRead(
     }),
     scoredState: (projectId, token) => sessions.scoredState(projectId, token),
     later: () => sessions.later(),
+    agentSigns: (projectId, token) => sessions.agentSigns(projectId, token),
     useClearance: (project, token, use) => sessions.useClearance(project, token, use),
     stateStamp: (project, token, nowMs) => sessions.stateStamp(project, token, nowMs),
     rulesOf: (project) => rules.ready(project),

@@ -27,6 +27,8 @@ export interface RequestVerdictSources extends VerdictSources {
     freshToken: string | null,
     nowMs: number,
   ) => ExaminedRequest | Promise<ExaminedRequest>;
+  /** Returns the slugs of the signs that the behavior of a session's agent is known by. If absent, reasons don't name them. */
+  readonly agentSigns?: (projectId: number, token: string) => readonly string[];
   /** Returns a new token of the project, unless the one that was brought, null for none, may still be used; null then. */
   readonly freshToken: (project: ProjectSettings, brought: string | null, nowMs: number) => string | null;
 }
@@ -140,6 +142,7 @@ export class RequestVerdicts {
       exceptions,
       sessionToken,
       agent: agentOf,
+      agentSigns: agent?.certainty === "behavior" ? signsOf(sources, project.id, sessionToken) : undefined,
       nowMs,
     });
     if (decision === null) throw new Error("a request was not judged");
@@ -190,6 +193,10 @@ export class RequestVerdicts {
     this.#sources.onAnswer(project, answer.text.verdict, "fail_open", "session", question.sessionToken, asked, nowMs);
     return answer;
   }
+}
+
+function signsOf({ agentSigns }: RequestVerdictSources, projectId: number, sessionToken: string | null) {
+  return sessionToken === null ? undefined : () => agentSigns?.(projectId, sessionToken) ?? [];
 }
 
 /** For requests that could not be judged, and for sources that could not be asked. */

@@ -80,8 +80,13 @@ export interface DecideInput {
   readonly addresses?: AddressLookup;
   /** The bot that the session's user agent names, for searches of stored sessions; absent for a verdict, which takes it from its request. */
   readonly declaredBot?: () => DeclaredBot | undefined;
-  /** The agent that the visitor is; asked only if a rule reads it, or refuses one that marks or behavior tell. If absent, none is known. */
+  /**
+   * The agent that the visitor is. Without a request, it is asked only if a rule reads it, or refuses one that marks or behavior tell. If absent, none is
+   * known.
+   */
   readonly agent?: () => KnownAgent | undefined;
+  /** The slugs of the signs that an agent's behavior is known by; asked only to tell them. If absent, they are not told. */
+  readonly agentSigns?: (() => readonly string[]) | undefined;
   readonly nowMs: number;
 }
 
@@ -125,7 +130,10 @@ export function decide(input: DecideInput): Decision | null {
   });
 
   if (project.botSettings.allowVerified) {
-    if (verifiedBot !== null) return unruled(unworded("allow", "Allowed: verified bots are let through."));
+    if (verifiedBot !== null) {
+      const who = agentReason(input, proved, "allow");
+      return unruled(unworded("allow", `${who}Allowed: verified bots are let through.`));
+    }
     const { signedAgents } = project.requestScoring ?? defaultRequestScoring;
     if (proved !== null && signedAgents === "allow") {
       return unruled(unworded("allow", "Allowed: signed agents are let through."));
@@ -138,7 +146,8 @@ export function decide(input: DecideInput): Decision | null {
   }
   // Uses only the path that the asking backend sends: the session's last path comes from the visitor's own event.
   if (!project.botSettings.protectStatic && context.path !== undefined && isStaticResource(context.path)) {
-    return unruled(unworded("allow", "Allowed: static resources are not protected."));
+    const who = agentReason(input, proved, "allow");
+    return unruled(unworded("allow", `${who}Allowed: static resources are not protected.`));
   }
   const clearance = new ClearanceQuestion(input, band);
   const facts = ruleFacts(input, { engineScores, score, detectionIds }, band, proved, clearance);
@@ -149,8 +158,9 @@ export function decide(input: DecideInput): Decision | null {
   const words = ruleReason(rule, action, asked, project.botSettings.loggedInPolicy);
   const passed = asked === "challenge" ? clearance.held() : null;
   const enforced = passed === null ? asked : "allow";
-  const who = proved === null && enforced !== "allow" && enforced !== "log" ? agentReason(input) : "";
-  const decided = passed === null ? `${who}${words}` : `${words} Passed at ${new Date(passed.atMs).toISOString()}.`;
+  const who = agentReason(input, proved, enforced);
+  const passedWords = passed === null ? "" : ` Passed at ${new Date(passed.atMs).toISOString()}.`;
+  const decided = `${who}${words}${passedWords}`.trimEnd();
   const because = isOverBudget ? `${decided} ${overBudgetReason}`.trimStart() : decided;
   const blocked = enforced === "block" && terminating !== null;
   const { use } = clearance;
@@ -344,16 +354,26 @@ const actionWords: Record<Action, string> = {
   delay: "Delayed",
 };
 
+/** How many signs of an agent's behavior a reason names. */
+const namedSignsMax = 2;
+
 /**
- * Who was refused, where only the session tells: no detection is about it, and the score may be a person's. A user agent's name is a detection of its own.
- * With a space at its end; "" for anybody else.
+ * The sentence about who the visitor is, with a space at its end; "" where no agent is known, and where the band names the same one. An answer about a
+ * request has it with each agent; one about a session alone, where an agent is refused that only the session tells: the score may be a person's, and a
+ * user agent's name is a detection of its own.
  */
-function agentReason({ state, agent }: DecideInput): string {
-  if (state === null) return "";
-  if (state.agentMarks === undefined && !state.detectionIds.includes(agentDetections.acting)) return "";
+function agentReason({ state, request, agent, agentSigns }: DecideInput, proved: ProvedBot | null, enforced: Action) {
+  if (request === undefined) {
+    if (proved !== null || enforced === "allow" || enforced === "log" || state === null) return "";
+    if (state.agentMarks === undefined && !state.detectionIds.includes(agentDetections.acting)) return "";
+  }
   const known = agent?.();
-  const isOfSession = known?.certainty === "marked" || known?.certainty === "behavior";
-  return isOfSession ? `The visitor is ${agentWords(known)}. ` : "";
+  if (known === undefined || known.name === proved?.name) return "";
+  const { certainty } = known;
+  if (request === undefined && certainty !== "marked" && certainty !== "behavior") return "";
+  const signs = certainty === "behavior" ? (agentSigns?.() ?? []).slice(0, namedSignsMax) : [];
+  const shown = signs.length === 0 ? "" : `: ${signs.map((slug) => slug.replaceAll("-", " ")).join(" and ")}`;
+  return `The visitor is ${agentWords(known)}${shown}. `;
 }
 
 function ruleReason(rule: NamedRule | null, action: Action, enforced: Action, policy: LoggedInPolicy): string {

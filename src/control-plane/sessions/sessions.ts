@@ -3,7 +3,7 @@ import { networkUse } from "../../challenge/clearance.js";
 import type { ProjectSettings, ScoredState } from "../../contract/sessions/session.js";
 import { beganAtMs, decodeSessionToken } from "../../contract/sessions/session-token.js";
 import type { Clearance } from "../../contract/verdicts/challenge.js";
-import { type ExplainedDetection, explain } from "../../engines/score.js";
+import { agentSigns, type ExplainedDetection, explain } from "../../engines/score.js";
 import { unpackFeatures } from "../../engines/session-features.js";
 import type { Refusal } from "../../errors.js";
 import type { Slices } from "../../runtime/long-work.js";
@@ -164,6 +164,14 @@ export class Sessions {
     // Only what the stored score was made of: a batch that was recorded without being scored may have added to the features.
     const detections = explained.filter(({ id }) => state.detectionIds.includes(id));
     return { token, beganMs: beganAtMs(state.firstSeenMs, this.#key.subarray(tokenAt)), state, detections };
+  }
+
+  /** Returns the slugs of the signs by which this session acts as agents do; none for another session. Costs some microseconds. */
+  agentSigns(projectId: number, token: string): readonly string[] {
+    const bytes = this.#read(projectId, token);
+    const record = bytes === null ? null : decodeSession(bytes);
+    const features = record === null ? null : unpackFeatures(record.features, 0, record.features.length);
+    return record === null || features === null ? [] : agentSigns(features, record.state.last);
   }
 
   /** Restarts the logged-in window; returns false if the project has no such session. */

@@ -27,15 +27,17 @@ const google = "192.178.16.9";
 
 let sessions = 0;
 
-/** A session of a browser that reported these marks. */
+/** A session of a browser that reported these marks, and then a press of the mouse with this payload, if any. */
 async function session(
   project: Project,
   marks: string | string[] | boolean | number | undefined,
   headers: Record<string, string> = {},
   acts: Record<string, number | boolean> = {},
+  press?: Record<string, number | string>,
 ): Promise<string> {
   const env = { ...event(`marks-env-${++sessions}0000`, { agent_marks: marks, ...acts }), type: "env" };
-  const events = [event(`marks-page-${sessions}0000`), env];
+  const click = { ...event(`marks-click-${sessions}0000`, press), type: "click" };
+  const events = [event(`marks-page-${sessions}0000`), env, ...(press === undefined ? [] : [click])];
   const { status, json } = await server.ask("POST", "/v1/events", {
     headers: { ...browserHeaders, ...headers, "X-Service-Site-Key": project.siteKey },
     body: { session_token: null, events },
@@ -347,7 +349,10 @@ t.test("blocks, the sessions' log and the reason say who was refused", async (t)
     'Likely human (score 60): no evidence of automation. The visitor is Claude in Chrome, by its mark. Blocked by rule "agent_certainty in {"declared", "marked", "behavior"}".',
   );
   const ofActing = await reason(acting);
-  t.match(ofActing, /\. The visitor is an unknown agent, by its behavior\. Blocked by rule/);
+  t.match(
+    ofActing,
+    /\. The visitor is an unknown agent, by its behavior: activation without input and two tabs focused\. Blocked by rule/,
+  );
   const ofDriven = await reason(driven);
   t.match(ofDriven, /^Definitely automated/);
   t.notMatch(ofDriven, /acts as a program at work/, "what lowers no score is no cause of it");
@@ -358,7 +363,7 @@ t.test("blocks, the sessions' log and the reason say who was refused", async (t)
   ] as const;
   const declared = await judged(project, null, curl);
   t.equal(declared.action, "block");
-  t.notMatch(declared.reason, /visitor is/, "its user agent is a detection of its own");
+  t.match(declared.reason, /\. The visitor is curl, by its user agent\. Blocked by rule/);
 
   const { json: blocks } = await project.control("GET", "/blocks");
   const agents = blocks.data.map((row: { session_token: string | null; agent: unknown }) => [
@@ -387,6 +392,41 @@ t.test("blocks, the sessions' log and the reason say who was refused", async (t)
   });
   t.match(found.data, [{ agent: claude.name, agent_certainty: "marked", reason: /Claude in Chrome, by its mark\./ }]);
   t.match(await server.command("check"), { ok: true });
+});
+
+t.test("the reason of an answer with an agent says who it is and by what, whatever was decided", async (t) => {
+  const project = await fresh();
+  await project.enable();
+  const marked = await session(project, [mark]);
+  const press = { x: 400, y: 300, pointer_type: "mouse", pressure: 0 };
+  const acting = await session(project, undefined, {}, { lone_activations: 1, eval_length: 33 }, press);
+  const person = await session(project, undefined);
+  const reason = async (...asked: Parameters<typeof judged> extends [Project, ...infer Rest] ? Rest : never) =>
+    (await judged(project, ...asked)).reason as string;
+  const who = "The visitor is";
+  t.equal(
+    await reason(marked),
+    `Likely human (score 60): no evidence of automation. ${who} Claude in Chrome, by its mark.`,
+  );
+  const signs = "activation without input and presses without pressure";
+  t.match(await reason(acting), new RegExp(`\\. ${who} an unknown agent, by its behavior: ${signs}\\.$`));
+  t.notMatch(await reason(person), who);
+  t.notMatch(await reason(null), who);
+  const named = (userAgent: string) => [["User-Agent", userAgent]] as const;
+  const gptBot = named("Mozilla/5.0; compatible; GPTBot/1.2; +https://openai.com/gptbot");
+  t.match(await reason(null, named("ChatGPT-User/1.0")), `${who} ChatGPT-User, by its user agent.`);
+  t.match(await reason(null, gptBot, "/", openAi), `: OpenAI. ${who} GPTBot, by its address. Allowed: verified bots`);
+  const unnamed = await reason(null, named("Mozilla/5.0"), "/", openAi);
+  t.match(unnamed, ": OpenAI. Allowed: verified bots are let through.", "it says who it is already");
+
+  await project.rule('agent_certainty == "marked"', "log");
+  t.match(await reason(marked), /, by its mark\. Logged by rule "agent_certainty == "marked""\.$/);
+  const { json } = await server.ask("GET", `/v1/sessions/${acting}/verdict`, {
+    headers: { "X-Service-Private-Key": project.privateKey },
+  });
+  t.notMatch(json.reason, who, "the verdict read stays as it is");
+  const off = await fresh();
+  t.notMatch((await judged(off, await session(off, [mark]))).reason, who, "without request scoring, too");
 });
 
 t.test("a session keeps the agent that it was known by, whatever becomes of the list", async (t) => {

@@ -57,7 +57,8 @@ export function requestVerdictRoute(services: RequestVerdictServices): RawRoute 
         "object, has no `request`, or is over 64 KiB. With `issue_token` the answer to a navigation of a visitor who brings no token of use has a " +
         "new `session_token`, which makes a session with the first report under it, within 24 hours. With `wait_ms` (0 to 1000, otherwise 422) the " +
         "answer waits for a report of a session that has no score yet, or sent none in the last 2 s. If its last report is fresher, the answer " +
-        "takes 25 to 40 ms, because the next one may be just behind the question; right after a report it comes at once.",
+        "takes 25 to 40 ms, because the next one may be just behind the question; right after a report it comes at once. Where there is an `agent`, " +
+        "the `reason` says who it is and how it is known.",
       body: "VerdictBody",
       answers: { 200: "RequestVerdict" },
     },
