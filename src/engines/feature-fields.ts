@@ -417,6 +417,8 @@ export const countFields = [
   row(334, "splitHolds", "u16", "1", "presses of a mouse whose hold is no whole number of milliseconds"),
   row(335, "ledTexts", "u16", "1", "sum of `led_texts`: fields that had text at once after a press or a key"),
   row(336, "lateTexts", "u16", "1", "sum of `late_texts`: fields that had text later, sooner than anybody speaks"),
+  row(337, "agentMarkedMs", "f64", "ms", "server clock when the first mark of an agent came, 0 for none"),
+  row(338, "agentActedMs", "f64", "ms", "server clock when it first acted as agents do, 0 for never"),
 ] as const satisfies readonly NumberField[];
 
 /** Facts that may be unobserved: they start as NaN, and NaN is not stored. Booleans are 0 or 1. */

@@ -16,7 +16,7 @@ import { decodeSessionToken, encodeSessionToken } from "../contract/sessions/ses
 import { canonicalHost } from "../contract/values/host.js";
 import { rulePath } from "../contract/verdicts/visitor-request.js";
 import { foldBatch, setCrawlerClaim } from "../engines/fold-batch.js";
-import { scoreSession } from "../engines/score-session.js";
+import { noteAgent, scoreSession } from "../engines/score-session.js";
 import {
   newFeatures,
   packedBytesMax,
@@ -395,9 +395,10 @@ function saveSession({ unit, dirty }: Group, session: OpenSession): void {
   let packed: Buffer;
   try {
     if (session.score) {
-      const before = state.detectionIds;
+      const { agentMarks, detectionIds } = state;
       scoreSession(state, session.features);
-      for (const id of state.detectionIds) if (!before.includes(id)) fired = [...fired, id];
+      noteAgent(state, session.features, { agentMarks, detectionIds });
+      for (const id of state.detectionIds) if (!detectionIds.includes(id)) fired = [...fired, id];
     }
     packed = packScratch.subarray(0, packFeatures(session.features, packScratch, 0));
   } catch (cause) {

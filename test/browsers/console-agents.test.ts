@@ -56,6 +56,10 @@ t.test("blocks and sessions say which agent it was, and a contribution of nothin
 
   await page.goto(`${desk.address}#/sessions/${acting}`);
   await desk.title("Session");
+  await page
+    .getByRole("listitem")
+    .filter({ hasText: `Known as ${words[acting]}` })
+    .waitFor();
   const states = new Map<number, string>(
     (await server.ask("GET", "/v1/detections", {})).json.data.map(({ id, state }: { id: number; state: string }) => [
       id,

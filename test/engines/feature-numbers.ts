@@ -55,6 +55,7 @@ export const givenNumbers = `
   activeMoves:u16 weightlessPresses:u16 pageBlurMs:f64 mergedAtPage:u32 mergedAtClick:u32 unkeyedForms:u16
   placedTexts:u16 arrivalsCentered:u16
   unzoomedFractions:f32 scriptedPoints:u32 scriptedTouches:u32 splitHolds:u16 ledTexts:u16 lateTexts:u16
+  agentMarkedMs:f64 agentActedMs:f64
 `
   .trim()
   .split(/\s+/)

@@ -428,6 +428,8 @@ function Timeline({
   ];
   if (session.logged_in_at !== null) lines.push({ at: session.logged_in_at, what: "Login asserted by your backend" });
   if (session.cleared_at !== null) lines.push({ at: session.cleared_at, what: "Passed the challenge" });
+  const { agent } = session;
+  if (agent?.since) lines.push({ at: agent.since, what: `Known as ${agentWords(agent)}` });
   lines.sort((one, other) => one.at.localeCompare(other.at));
   return (
     <ol class="timeline">

@@ -61,6 +61,16 @@ export interface FiredDetectionAnswer {
   evidence: { [name: string]: string | number | boolean | null };
 }
 
+/** Who a session is of, by what, and since when. */
+interface SessionAgent extends KnownAgent {
+  evidence: string[];
+  /**
+   * When reports first showed it, by the mark or the behavior that it is known by; null where the last request says it (`signed`, `verified` and `declared`),
+   * and of sessions that an earlier version named.
+   */
+  since: IsoTime | null;
+}
+
 /** One session with what its row leaves out: engines, detections, last request, assertion, pass and mark. */
 export interface SessionAnswer extends SessionRow {
   engines: EngineScores;
@@ -75,7 +85,7 @@ export interface SessionAnswer extends SessionRow {
   /** When the session last passed verdictd's own challenge; null: never. */
   cleared_at: IsoTime | null;
   /** The agent, crawler or library that the session is of, and what shows it; null: none is known. */
-  agent: (KnownAgent & { evidence: string[] }) | null;
+  agent: SessionAgent | null;
   /** The operator's mark; null: none. */
   mark: MarkAnswer | null;
 }

@@ -4,7 +4,8 @@ import type { ProjectSettings, ScoredState } from "../../contract/sessions/sessi
 import { beganAtMs, decodeSessionToken } from "../../contract/sessions/session-token.js";
 import type { Clearance } from "../../contract/verdicts/challenge.js";
 import { agentSigns, type ExplainedDetection, explain } from "../../engines/score.js";
-import { unpackFeatures } from "../../engines/session-features.js";
+import { type AgentTimes, agentTimes } from "../../engines/score-session.js";
+import { newFeatures, unpackFeatures } from "../../engines/session-features.js";
 import type { Refusal } from "../../errors.js";
 import type { Slices } from "../../runtime/long-work.js";
 import { sessionKey, sessionKeyBytes, tokenAt, writeSessionKey } from "../../store/keys.js";
@@ -36,6 +37,7 @@ import {
 /** A session with the detections behind its score, strongest first. */
 export interface SessionDetail extends LoggedSession {
   readonly detections: readonly ExplainedDetection[];
+  readonly agentTimes: AgentTimes;
 }
 
 /** Which sessions were visited: those asked for, a sample of them, or not all because whoever asked has gone. */
@@ -163,7 +165,8 @@ export class Sessions {
     const explained = features === null ? [] : explain(features, state.last);
     // Only what the stored score was made of: a batch that was recorded without being scored may have added to the features.
     const detections = explained.filter(({ id }) => state.detectionIds.includes(id));
-    return { token, beganMs: beganAtMs(state.firstSeenMs, this.#key.subarray(tokenAt)), state, detections };
+    const beganMs = beganAtMs(state.firstSeenMs, this.#key.subarray(tokenAt));
+    return { token, beganMs, state, detections, agentTimes: agentTimes(features ?? newFeatures()) };
   }
 
   /** Returns the slugs of the signs by which this session acts as agents do; none for another session. Costs some microseconds. */

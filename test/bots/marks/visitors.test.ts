@@ -93,7 +93,7 @@ t.test("a mark names the session's agent in every answer, and lowers no score", 
   const token = await session(project, [mark, "global:unheard"]);
   const ask = async (path: string) => (await server.ask("GET", path, { token: tenant.token })).json;
   const shown = await ask(sessionAt(project, token));
-  t.strictSame(shown.agent, { ...claude, evidence: [mark, "global:unheard"] });
+  t.strictSame(shown.agent, { ...claude, evidence: [mark, "global:unheard"], since: shown.last_seen_at });
   const before = await ask(sessionAt(project, plain));
   t.equal(before.agent, null);
   t.strictSame([shown.score, shown.verdict, shown.detection_ids], [before.score, before.verdict, before.detection_ids]);
@@ -262,7 +262,7 @@ t.test("what is no mark is not kept, and a session keeps the first four", async 
   ];
   const token = await session(project, marks);
   const { json } = await server.ask("GET", sessionAt(project, token), { token: tenant.token });
-  t.strictSame(json.agent, { ...claude, evidence: ["global:one1", "global:two2", mark, "global:four"] });
+  t.match(json.agent, { ...claude, evidence: ["global:one1", "global:two2", mark, "global:four"] });
   for (const odd of ["", "element:codex-agent-overlay-root", []]) t.ok(await session(project, odd));
   t.match(await server.command("check"), { ok: true });
 });
@@ -278,7 +278,7 @@ t.test("an unknown agent is named by how it acts; a mark names it better", async
   t.equal(headers["x-verdict-agent"], "unknown agent;ai_agent;behavior");
   const ask = async (each: string) => (await server.ask("GET", sessionAt(project, each), { token: tenant.token })).json;
   const shown = await ask(token);
-  t.strictSame(shown.agent, { ...unknown, evidence: ["activation-without-input", "two-tabs-focused"] });
+  t.match(shown.agent, { ...unknown, evidence: ["activation-without-input", "two-tabs-focused"] });
   t.notOk("decided_by" in shown.detections[0] || "decidedBy" in shown.detections[0], "the detections stay as they are");
   const once = await session(project, undefined, {}, { lone_activations: 2, eval_length: 33 });
   t.notOk("agent" in (await judged(project, once)), "one sign is not enough");
@@ -427,6 +427,31 @@ t.test("the reason of an answer with an agent says who it is and by what, whatev
   t.notMatch(json.reason, who, "the verdict read stays as it is");
   const off = await fresh();
   t.notMatch((await judged(off, await session(off, [mark]))).reason, who, "without request scoring, too");
+});
+
+t.test("a session tells since when its agent is known: by each means the first report that shows it", async (t) => {
+  const project = await fresh();
+  const token = await session(project, undefined);
+  const report = async (payload: Record<string, unknown>) => {
+    const headers = { ...browserHeaders, "X-Service-Site-Key": project.siteKey };
+    const env = { ...event(`marks-since-${++sessions}0000`, payload), type: "env" };
+    await server.ask("POST", "/v1/events", { headers, body: { session_token: token, events: [env] } });
+    return (await server.ask("GET", sessionAt(project, token), { token: tenant.token })).json;
+  };
+  t.equal((await report({ eval_length: 33 })).agent, null);
+  const acted = await report({ lone_activations: 2, shared_focus: 2 });
+  t.match(acted.agent, { certainty: "behavior", since: acted.last_seen_at });
+  t.ok(acted.agent.since > acted.first_seen_at);
+  const later = await report({ lone_activations: 1 });
+  t.match(later.agent, { certainty: "behavior", since: acted.last_seen_at });
+  t.ok(later.last_seen_at > acted.last_seen_at);
+  const marked = await report({ agent_marks: [mark] });
+  t.match(marked.agent, { certainty: "marked", since: marked.last_seen_at });
+  const more = await report({ agent_marks: [mark, "element:codex-agent-overlay-root"] });
+  t.match(more.agent, { name: claude.name, since: marked.last_seen_at });
+  const declared = await session(project, undefined, { "user-agent": "curl/8.5.0" });
+  const { json } = await server.ask("GET", sessionAt(project, declared), { token: tenant.token });
+  t.match(json.agent, { certainty: "declared", since: null }, "its last request says it");
 });
 
 t.test("a session keeps the agent that it was known by, whatever becomes of the list", async (t) => {

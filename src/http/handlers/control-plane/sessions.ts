@@ -119,7 +119,19 @@ function sessionView(
     user_agent: state.last.userAgent || null,
     logged_in_at: state.loggedInAtMs === 0 ? null : new Date(state.loggedInAtMs).toISOString(),
     cleared_at: state.clearance === null ? null : new Date(state.clearance.atMs).toISOString(),
-    agent: agent === undefined ? null : { ...agent, evidence: agentEvidence(agent, state, detections, agents) },
+    agent:
+      agent === undefined
+        ? null
+        : {
+            ...agent,
+            evidence: agentEvidence(agent, state, detections, agents),
+            since: sinceOf(agent, session.agentTimes),
+          },
     mark: mark === null ? null : markView(mark),
   };
+}
+
+function sinceOf({ certainty }: KnownAgent, times: SessionDetail["agentTimes"]): string | null {
+  const atMs = certainty === "marked" || certainty === "behavior" ? times[certainty] : 0;
+  return atMs === 0 ? null : new Date(atMs).toISOString();
 }
