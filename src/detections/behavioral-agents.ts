@@ -9,6 +9,7 @@ import {
   isPutIn,
   isQuickWithoutSystem,
 } from "./behavioral-agent-forms.js";
+import { isTouchedByDriver, isTouchedForTexts } from "./behavioral-agent-touches.js";
 import { detection, type Read } from "./detection.js";
 
 /** What the conclusion below reads. */
@@ -38,6 +39,9 @@ const agentSignNames = [
   "keys",
   "menuClicks",
   "touches",
+  "screenlessTouches",
+  "narrowTouches",
+  "centeredTaps",
   "browserMobile",
   "browserEmbedded",
   "evalLength",
@@ -71,17 +75,21 @@ const noSigns: Signs = {
   keys: 0,
   menuClicks: 0,
   touches: 0,
+  screenlessTouches: 0,
+  narrowTouches: 0,
+  centeredTaps: 0,
   browserMobile: false,
   browserEmbedded: false,
   evalLength: 33,
 };
 
-const isPasted = (e: Pick<Signs, "pastes" | "fieldsFilled" | "keys" | "menuClicks" | "touches">) =>
+/** A long touch pastes, but where there is no touch screen no finger did it. */
+const isPasted = (e: Pick<Signs, "pastes" | "fieldsFilled" | "keys" | "menuClicks" | "touches" | "narrowTouches">) =>
   e.pastes >= 4 &&
   e.pastes >= 0.8 * e.fieldsFilled &&
   e.keys < e.pastes / 2 &&
   e.menuClicks < e.pastes / 2 &&
-  e.touches === 0;
+  (e.touches === 0 || e.narrowTouches >= 1);
 const isActivated = (e: Pick<Signs, "loneActivations" | "activeMoves">) => e.loneActivations >= 1 || e.activeMoves >= 1;
 /** Apps that show pages press for their visitors, too. */
 const isWeightless = (e: Read<"weightlessPresses" | "browserMobile" | "browserEmbedded" | "evalLength">) =>
@@ -95,6 +103,7 @@ type Sign = readonly [slug: string, holds: (e: Signs) => boolean];
 const drivenSigns: readonly Sign[] = [
   ["activation-without-input", (e) => isDesktopChromium(e) && isActivated(e)],
   ["presses-without-pressure", isWeightless],
+  ["touches-without-touch-screen", isTouchedByDriver],
   ["two-tabs-focused", (e) => e.sharedFocus >= 2],
   ["addresses-by-themselves", (e) => e.typedPages >= 3],
   ["pages-left-at-once", (e) => e.quickPages >= 3],
@@ -103,7 +112,7 @@ const drivenSigns: readonly Sign[] = [
 const unmovedSigns: readonly Sign[] = [
   ["clicks-on-arrival", (e) => e.arrivalClicks >= 1],
   ["clicks-out-of-silence", (e) => e.quietClicks >= 3],
-  ["exactly-in-the-middle", (e) => e.exactClicks >= 3],
+  ["exactly-in-the-middle", (e) => e.exactClicks >= 3 || (e.narrowTouches >= 1 && e.centeredTaps >= 3)],
   ["unpaired-keys", (e) => e.unpairedKeys >= 3],
   ["pasted-form", isPasted],
 ];
@@ -124,6 +133,7 @@ const isDrivenBySigns = (e: Signs) => {
 const fillSigns: readonly Sign[] = [
   ["activation-without-input", isActivated],
   ["presses-without-pressure", isWeightless],
+  ["touches-without-touch-screen", (e) => isTouchedByDriver(e) || isTouchedForTexts(e)],
   ["middle-between-pixels", isPlacedFinely],
   ["form-without-keys", isPutIn],
   ["quick-texts", isQuickWithoutSystem],
@@ -204,11 +214,19 @@ export const agentActDetections = [
     strength: "moderate",
     cause: "form_fill",
     group: "aid",
-    reads: ["pastes", "fieldsFilled", "keys", "menuClicks", "touches", "browserMobile"],
+    reads: ["pastes", "fieldsFilled", "keys", "menuClicks", "touches", "narrowTouches", "browserMobile"],
     when: (e) => isPasted(e) && e.browserMobile === false,
     source: "agents that fill in forms by paste events; a menu bar's Paste, item by item, looks the same",
-    fires: { pastes: 5, fieldsFilled: 5, keys: 0, menuClicks: 0, touches: 0, browserMobile: false },
-    staysQuiet: { pastes: 5, fieldsFilled: 5, keys: 5, menuClicks: 0, touches: 0, browserMobile: false },
+    fires: { pastes: 5, fieldsFilled: 5, keys: 0, menuClicks: 0, touches: 0, narrowTouches: 0, browserMobile: false },
+    staysQuiet: {
+      pastes: 5,
+      fieldsFilled: 5,
+      keys: 0,
+      menuClicks: 0,
+      touches: 2,
+      narrowTouches: 0,
+      browserMobile: false,
+    },
   }),
   detection({
     id: 300604,

@@ -1,6 +1,7 @@
 /** The catalogue: every detection there is, and what the public may know of each. Order has no meaning. */
 import type { EngineName } from "../contract/evidence/evidence.js";
 import { agentFormDetections } from "./behavioral-agent-forms.js";
+import { agentTouchDetections } from "./behavioral-agent-touches.js";
 import { agentActDetections } from "./behavioral-agents.js";
 import { clickDetections } from "./behavioral-clicks.js";
 import { dispatchDetections } from "./behavioral-dispatch.js";
@@ -37,6 +38,7 @@ export const detections: readonly Detection[] = [
   ...keyDetections,
   ...agentActDetections,
   ...agentFormDetections,
+  ...agentTouchDetections,
   ...crawlerDetections,
   ...requestIdentityDetections,
   ...requestMetadataDetections,

@@ -26,6 +26,14 @@ export function isOnLinuxPixels(n: readonly number[]): boolean {
 }
 
 /**
+ * Whether the browser knows its pointers, and none of its pages ever told of a touch screen: neither touch points nor a coarse pointer. A page tells both
+ * once, as it loads; whoever has a touch screen in one of the session's pages has it in all.
+ */
+export function hasNoTouchScreen(n: readonly number[]): boolean {
+  return n[F.touchPoints] === 0 && n[F.anyPointer]! % 2 === 1 && n[F.touchScreens] === 0;
+}
+
+/**
  * Whether the window may fill the screen. The outer size comes with a page's first report, the inner one some time later, and now and then a page that just
  * opened has an outer one of 0: so a size that is not known may fill it, and one that is smaller settles it.
  */

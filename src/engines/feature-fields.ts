@@ -419,6 +419,9 @@ export const countFields = [
   row(336, "lateTexts", "u16", "1", "sum of `late_texts`: fields that had text later, sooner than anybody speaks"),
   row(337, "agentMarkedMs", "f64", "ms", "server clock when the first mark of an agent came, 0 for none"),
   row(338, "agentActedMs", "f64", "ms", "server clock when it first acted as agents do, 0 for never"),
+  row(339, "touchScreens", "u16", "1", "reports that tell of a touch screen, by touch points or by a coarse pointer"),
+  row(340, "narrowTouches", "u16", "1", "touches by the browser itself, no wider than a debugger's client sends them"),
+  row(341, "tapsCentered", "u16", "1", "taps by the browser itself, in the middle of their target"),
 ] as const satisfies readonly NumberField[];
 
 /** Facts that may be unobserved: they start as NaN, and NaN is not stored. Booleans are 0 or 1. */

@@ -43,6 +43,7 @@ export function foldClick(n: number[], event: IngestEvent, nowMs: number): void 
   beginMovement(n, n[F.pathX]!, n[F.pathY]!);
   if (pointer === "touch") {
     n[F.touches]! += 1;
+    if (trusted === true && isCentered(offCenter)) n[F.tapsCentered]! += 1;
     return;
   }
   const isElsewhere = n[F.clicks] === 0 || event.payload.x !== n[F.clickX] || event.payload.y !== n[F.clickY];

@@ -59,6 +59,7 @@ function foldNavigator(features: SessionFeatures, payload: EventPayload, facts: 
   setNumber(n, F.cpu, payload.cpu);
   setNumber(n, F.memory, payload.memory);
   setNumber(n, F.touchPoints, payload.touch_points);
+  if (payload.touch_points! > 0) n[F.touchScreens]! += 1;
   setNumber(n, F.plugins, countOf(payload.plugins));
   setNumber(n, F.rtt, payload.rtt);
 }
@@ -124,7 +125,10 @@ const agentMarksCharactersMax = textFields.find(({ name }) => name === "agentMar
 /** Folds the report of the SDK's second file. */
 function foldLateProbes(features: SessionFeatures, payload: EventPayload): void {
   const n = features.numbers;
-  if (payload.any_pointer !== undefined) n[F.anyPointer] = bitsOf(payload.any_pointer, ["fine", "coarse", "hover"]);
+  if (payload.any_pointer !== undefined) {
+    n[F.anyPointer] = bitsOf(payload.any_pointer, ["fine", "coarse", "hover"]);
+    if (joined(payload.any_pointer).includes("coarse")) n[F.touchScreens]! += 1;
+  }
   if (payload.system_fonts !== undefined) n[F.systemFonts] = bitsOf(payload.system_fonts, ["windows", "mac", "linux"]);
   if (payload.ua_platform !== undefined) setText(features, T.uaPlatform, payload.ua_platform);
   if (payload.ua_full_version !== undefined) setText(features, T.uaFullVersion, payload.ua_full_version);

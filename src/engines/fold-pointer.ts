@@ -27,6 +27,8 @@ const viewportSlack = 8000;
 const borderWidth = 60;
 /** More moves than a hand makes between two reports. */
 const mergedMax = 10_000;
+/** A debugger's client sends touches with a radius of 1 or 0.5 px unless told otherwise. A finger, and a mouse in a browser's device mode, has more, px. */
+const narrowPx = 1;
 /** Height of a browser's bars, px. */
 const barsHeight = 90;
 
@@ -177,6 +179,7 @@ function keepRaw(n: number[], t: number, x: number, y: number): void {
 function foldTouch(n: number[], payload: EventPayload): void {
   n[F.touches]! += 1;
   if (payload.trusted === false) n[F.scriptedTouches]! += 1;
+  if (payload.trusted === true && payload.radius! > 0 && payload.radius! <= narrowPx) n[F.narrowTouches]! += 1;
   if (payload.pressure === 0 && payload.radius === 0) n[F.touchFlat]! += 1;
 }
 

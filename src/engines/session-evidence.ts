@@ -11,6 +11,7 @@ import {
   claimedSystem,
   environmentFacts,
   fontsForeign,
+  hasNoTouchScreen,
   hasPixelGrid,
   isOnLinuxPixels,
 } from "./environment-evidence.js";
@@ -43,6 +44,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
   const gaps = n[F.gaps]!;
   const cleanDispatch = isCleanDispatch(features);
   const pixelGrid = hasPixelGrid(features);
+  const noTouchScreen = hasNoTouchScreen(n);
   const strippedHeaders = environmentFacts(features) >= reportMin && missingKinds(n) <= 1;
   return {
     userAgent: last.userAgent === "" ? undefined : last.userAgent,
@@ -203,6 +205,9 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     cornerLead: n[F.cornerLeadMax],
     cornerLeadShare: ratio(n[F.cornerLeadMax]!, n[F.cornerHashes]!, 1),
     touches: n[F.touches],
+    screenlessTouches: noTouchScreen ? n[F.touches]! - n[F.scriptedTouches]! : 0,
+    narrowTouches: noTouchScreen ? n[F.narrowTouches] : 0,
+    centeredTaps: noTouchScreen ? n[F.tapsCentered] : 0,
     flatTouchShare: ratio(n[F.touchFlat]!, n[F.touches]!, 3),
     scrolls: n[F.scrolls],
     scrollGaps: n[F.scrollGaps],

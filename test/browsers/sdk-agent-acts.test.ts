@@ -431,3 +431,32 @@ t.test("keys that reach a hidden page", async (t) => {
   await page.evaluate("document.body.click()");
   t.ok(await reported(site, "hidden_acts"));
 });
+
+t.test("a debugger's touches are narrow, and a mouse in the device mode is as wide as a finger", async (t) => {
+  const { site, openPage } = await openSiteWith(t);
+  const page = await openPage();
+  const pointers = (await site.event("env", ({ payload }) => payload.any_pointer !== undefined)).payload.any_pointer;
+  t.notOk(pointers?.includes("coarse"), "there is no touch screen");
+  const client = await page.context().newCDPSession(page);
+  const touched = async (count: number) => {
+    await site.event("touch", () => site.posts.flatMap(({ batch }) => batch.events).filter(isTouch).length >= count);
+    return site.posts.flatMap(({ batch }) => batch.events).filter(isTouch)[count - 1]!.payload;
+  };
+  const isTouch = ({ type }: { type: string }) => type === "touch";
+  const tap = async (more: object) => {
+    await client.send("Input.dispatchTouchEvent", {
+      type: "touchStart",
+      touchPoints: [{ x: 300, y: 520, ...more }],
+    });
+    await client.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+  };
+  await tap({});
+  t.match(await touched(1), { radius: 1, pressure: 1, trusted: true });
+  await tap({ radiusX: 0.5, radiusY: 0.5, force: 0.5 });
+  t.match(await touched(2), { radius: 0.5, pressure: 0.5, trusted: true }, "as Puppeteer sends them");
+  await client.send("Emulation.setTouchEmulationEnabled", { enabled: true, maxTouchPoints: 1 });
+  await client.send("Emulation.setEmitTouchEventsForMouse", { enabled: true, configuration: "mobile" });
+  // The browser turns it into a touch, and never answers that a mouse was pressed.
+  page.mouse.click(300, 520).catch(() => {});
+  t.ok((await touched(3)).radius! > 5, "turned on after the page has told its pointers");
+});

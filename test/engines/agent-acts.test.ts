@@ -409,3 +409,72 @@ t.test("counts of the third file add up", async (t) => {
   const ids = combine(runEngines(features, lastRequest)).detectionIds;
   for (const id of [300607, 300608, 300609, 300610, 300611]) t.ok(ids.includes(id), `${id}`);
 });
+
+t.test(
+  "touches without a touch screen name beside another sign or a form without keys, and a finger's never",
+  async (t) => {
+    const acting = 300600;
+    const pointers = (any_pointer: string[], more: EventPayload = {}) => event("env", { any_pointer, ...more });
+    const mouseOnly = pointers(["fine", "hover"]);
+    const touch = (radius: number, more: EventPayload = {}) =>
+      event("touch", { t: 900, x: 500, y: 400, radius, pressure: 1, pointer_type: "touch", trusted: true, ...more });
+    const tap = (at: number, more: EventPayload = {}) =>
+      click(at, at / 10, 400, { pointer_type: "touch", off_center: 0.2, ...more });
+    const form = event("form", { field_count: 3, count: 3, unkeyed: 3, fill_ms: 9000, autofill: false, submit: true });
+    const texts = event("env", { led_texts: 2 });
+    const known = (events: IngestEvent[]) => fired(events).filter((id) => id === acting || id === 300619);
+    t.same(known([mouseOnly, touch(1)]), [300619], "alone it names nobody");
+    t.same(known([mouseOnly, touch(1), tap(960), form]), [acting, 300619], "as a debugger's client sends them");
+    t.same(
+      known([touch(0.5), tap(960), form, mouseOnly]),
+      [acting, 300619],
+      "as Puppeteer does; pointers are told later",
+    );
+    t.same(known([mouseOnly, touch(12), tap(960), texts, form]), [acting], "as wide as a finger, with texts at once");
+    t.same(known([mouseOnly, touch(1), event("env", { lone_activations: 1 })]), [acting, 300619]);
+    const middles = [1, 2, 3].map((each) => tap(2000 * each, { off_center: 0 }));
+    t.same(known([mouseOnly, touch(1), ...middles]), [acting, 300619], "three taps in the middle");
+    t.same(known([mouseOnly, touch(1), ...middles.slice(1)]), [300619], "two");
+    const filled = event("form", {
+      field_count: 4,
+      count: 4,
+      unkeyed: 0,
+      fill_ms: 4000,
+      autofill: false,
+      submit: true,
+    });
+    const pasted = [1, 2, 3, 4].map((each) => event("key", { t: each, count: 0, pastes: 1, trusted: true }));
+    t.same(known([mouseOnly, touch(1), ...pasted, filled]), [acting, 300619], "no finger pasted it");
+    const explained = explain(folded([env, mouseOnly, touch(12), texts, form]), lastRequest);
+    t.same(explained.find(({ id }) => id === acting)?.decidedBy, ["touches-without-touch-screen", "form-without-keys"]);
+
+    const driven = [touch(1), ...middles, texts, form];
+    const people: [string, IngestEvent[]][] = [
+      ["touch points", [mouseOnly, event("env", { touch_points: 1 }), ...driven]],
+      ["the same on another page of the visit", [event("env", { touch_points: 1 }), mouseOnly, env, ...driven]],
+      ["a coarse pointer, where something hides the points", [pointers(["fine", "coarse", "hover"]), ...driven]],
+      ["the same on an earlier page", [pointers(["fine", "coarse"]), mouseOnly, ...driven]],
+      ["pointers that are not known yet", driven],
+      ["a browser that knows no pointer", [pointers([]), ...driven]],
+      ["touches of a script", [mouseOnly, touch(1, { trusted: false }), form]],
+      ["device mode, and a password manager", [mouseOnly, touch(11.5), tap(960), form]],
+      ["device mode, the middle of three targets", [mouseOnly, touch(11.5), ...middles, form]],
+      ["device mode, four fields pasted", [mouseOnly, touch(11.5), ...pasted, filled]],
+      ["device mode, and one phrase by dictation", [mouseOnly, touch(11.5), event("env", { led_texts: 1 }), form]],
+      ["another engine", [mouseOnly, event("env", { eval_length: 37 }), ...driven]],
+    ];
+    for (const [name, events] of people) t.same(known(events), [], name);
+    const phone = { userAgent: lastRequest.userAgent.replace("Windows NT 10.0; Win64; x64", "Linux; Android 10; K") };
+    phone.userAgent = phone.userAgent.replace("Safari", "Mobile Safari");
+    for (const userAgent of [phone.userAgent, `${lastRequest.userAgent} Electron/33.0.0`]) {
+      const features = folded([env, mouseOnly, ...driven], { facts: { ...chromeFacts, userAgent } });
+      const { detectionIds } = combine(runEngines(features, { ...lastRequest, userAgent }));
+      t.notOk(detectionIds.includes(acting) || detectionIds.includes(300619), userAgent);
+    }
+    t.equal(
+      score([mouseOnly, ...driven]),
+      score([event("env", { touch_points: 1 }), ...driven]),
+      "and lowers no score",
+    );
+  },
+);

@@ -56,6 +56,7 @@ export const givenNumbers = `
   placedTexts:u16 arrivalsCentered:u16
   unzoomedFractions:f32 scriptedPoints:u32 scriptedTouches:u32 splitHolds:u16 ledTexts:u16 lateTexts:u16
   agentMarkedMs:f64 agentActedMs:f64
+  touchScreens:u16 narrowTouches:u16 tapsCentered:u16
 `
   .trim()
   .split(/\s+/)

@@ -192,6 +192,12 @@ export interface SessionEvidence extends BrowserEvidence {
   cornerLead: number;
   cornerLeadShare: number;
   touches: number;
+  /** Touches by the browser itself where it knows its pointers and no page of the session told of a touch screen; else 0, as the next two. */
+  screenlessTouches: number;
+  /** Of those, touches with a radius of 1 px at most, as a debugger's client sends them. */
+  narrowTouches: number;
+  /** Of those, taps in the middle of their target: within 6 % of its half size. */
+  centeredTaps: number;
   flatTouchShare: number;
   // scroll
   scrolls: number;
