@@ -31,6 +31,7 @@ const agentSignNames = [
   "quickTexts",
   "ledTexts",
   "splitHolds",
+  "twoClocks",
   "clicksMeasured",
   "clicksCentered",
   "unpairedKeys",
@@ -67,6 +68,7 @@ const noSigns: Signs = {
   quickTexts: 0,
   ledTexts: 0,
   splitHolds: 0,
+  twoClocks: false,
   clicksMeasured: 0,
   clicksCentered: 0,
   unpairedKeys: 0,
@@ -140,8 +142,10 @@ const fillSigns: readonly Sign[] = [
   ["faster-than-speech", isFasterThanSpeech],
 ];
 const isFilledByDriver = (e: Signs) => e.unkeyedForms >= 1 && isDesktopChromium(e) && countOf(fillSigns, e) >= 1;
+/** Enough alone: one browser has one window system, and that one clock. */
+const isByTwoHands = (e: Read<"twoClocks" | "browserMobile" | "evalLength">) => isDesktopChromium(e) && e.twoClocks;
 const actsAsAgent = (e: Signs) =>
-  e.browserMobile === false && (isDrivenBySigns(e) || isSeenByDebugger(e) || isFilledByDriver(e));
+  e.browserMobile === false && (isByTwoHands(e) || isDrivenBySigns(e) || isSeenByDebugger(e) || isFilledByDriver(e));
 
 /** The slugs of the signs by which `acts-as-agents-do` fired; none where it did not. */
 function actingSigns(e: Signs): string[] {
@@ -153,6 +157,7 @@ function actingSigns(e: Signs): string[] {
     ...(isFilledByDriver(e) ? fillSigns : []),
   ].flatMap(([slug, holds]) => (holds(e) ? [slug] : []));
   if (isSeenByDebugger(e)) shown.unshift("debugger-attached");
+  if (isByTwoHands(e)) shown.unshift("two-clocks");
   if (isFilledByDriver(e)) shown.push("form-without-keys");
   return [...new Set(shown)];
 }
@@ -380,5 +385,20 @@ export const agentActDetections = [
     source: "agents that send half of a key's events; modifiers, input methods and changes of focus are left out",
     fires: { unpairedKeys: 3, browserMobile: false },
     staysQuiet: { unpairedKeys: 2, browserMobile: false },
+  }),
+  detection({
+    id: 300621,
+    slug: "two-clocks",
+    state: "experimental",
+    meaning:
+      "The mouse first moved by the clock of its window system, in whole milliseconds, and later by another one: somebody's hand, and then a program.",
+    strength: "moderate",
+    cause: "dispatch",
+    reads: ["twoClocks", "browserMobile", "evalLength"],
+    when: isByTwoHands,
+    source:
+      "X11 stamps input in whole milliseconds, and Chromium what a debugger sends with the time of its arrival. Under Wayland all input has that, so only who moved by X11's clock before is looked at",
+    fires: { twoClocks: true, browserMobile: false, evalLength: 33 },
+    staysQuiet: { twoClocks: false, browserMobile: false, evalLength: 33 },
   }),
 ];

@@ -21,6 +21,11 @@ export function eventTimeMs(event: IngestEvent, beforeMs: number, nowMs: number)
   return receivedAtMs(event.received_at, nowMs);
 }
 
+/** Whether a time between two events is no whole number of milliseconds, as X11 counts. Browsers round to a tenth, so one tenth more or less is whole. */
+export function isSplitMs(ms: number): boolean {
+  return Math.abs(ms - Math.round(ms)) > 0.15;
+}
+
 /** Error from rounding two times to a tenth, ms. */
 const gridSlackMs = 0.11;
 

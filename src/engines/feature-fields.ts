@@ -422,6 +422,13 @@ export const countFields = [
   row(339, "touchScreens", "u16", "1", "reports that tell of a touch screen, by touch points or by a coarse pointer"),
   row(340, "narrowTouches", "u16", "1", "touches by the browser itself, no wider than a debugger's client sends them"),
   row(341, "tapsCentered", "u16", "1", "taps by the browser itself, in the middle of their target"),
+  row(
+    342,
+    "moveClock",
+    "u8",
+    "1",
+    "the mouse's first times between moves that were whole milliseconds, up to 10; then 10 and how many in a row were not, up to 14; 255 where one of the first was not",
+  ),
 ] as const satisfies readonly NumberField[];
 
 /** Facts that may be unobserved: they start as NaN, and NaN is not stored. Booleans are 0 or 1. */

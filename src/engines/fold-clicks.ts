@@ -1,6 +1,6 @@
 /** Folds clicks: how long the button was held, how the pointer reached the click, and which part of the target it hit. */
 import type { IngestEvent } from "../contract/events/events.js";
-import { eventTimeMs } from "./event-time.js";
+import { eventTimeMs, isSplitMs } from "./event-time.js";
 import { beginMovement } from "./fold-steps.js";
 import { F } from "./session-features.js";
 
@@ -49,7 +49,9 @@ export function foldClick(n: number[], event: IngestEvent, nowMs: number): void 
   const isElsewhere = n[F.clicks] === 0 || event.payload.x !== n[F.clickX] || event.payload.y !== n[F.clickY];
   if ((pointer ?? "mouse") === "mouse") foldApproach(n, event, nowMs);
   if (pointer === "mouse" && event.payload.pressure === 0) n[F.weightlessPresses]! += 1;
-  if (pointer === "mouse" && dwell !== undefined && isSplitMs(dwell)) n[F.splitHolds]! += 1;
+  // Chromium itself stamps the release over the list that it opens for a `select`.
+  const isStamped = pointer === "mouse" && dwell !== undefined && event.payload.target_tag !== "select";
+  if (isStamped && isSplitMs(dwell)) n[F.splitHolds]! += 1;
   foldPlace(n, event);
   n[F.clicks]! += 1;
   // A visitor who clicks again without moving aims only once.
@@ -62,11 +64,6 @@ export function foldClick(n: number[], event: IngestEvent, nowMs: number): void 
 
 function isCentered(offCenter: number | undefined): boolean {
   return offCenter !== undefined && Math.abs(offCenter) < centerShare;
-}
-
-/** Browsers round times to a tenth, so a whole number of milliseconds may look like one tenth more or less. */
-function isSplitMs(ms: number): boolean {
-  return Math.abs(ms - Math.round(ms)) > 0.15;
 }
 
 function foldHold(n: number[], dwell: number): void {

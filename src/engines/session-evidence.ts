@@ -28,6 +28,7 @@ import {
   text,
   variation,
 } from "./evidence-values.js";
+import { secondClock } from "./fold-pointer.js";
 import { agentChangesWithinMs } from "./fold-request.js";
 import { F, type SessionFeatures, T } from "./session-features.js";
 
@@ -247,6 +248,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     ledTexts: n[F.ledTexts],
     quickTexts: n[F.placedTexts]! + n[F.ledTexts]! + n[F.lateTexts]!,
     splitHolds: pixelGrid && isOnLinuxPixels(n) ? n[F.splitHolds] : 0,
+    twoClocks: claimedSystem(n) === "linux" && n[F.moveClock] === secondClock,
     pixelGrid,
     betweenPixels: pixelGrid && n[F.unzoomedFractions]! > 0,
     hiddenActs: n[F.hiddenActs],

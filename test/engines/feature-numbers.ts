@@ -57,6 +57,7 @@ export const givenNumbers = `
   unzoomedFractions:f32 scriptedPoints:u32 scriptedTouches:u32 splitHolds:u16 ledTexts:u16 lateTexts:u16
   agentMarkedMs:f64 agentActedMs:f64
   touchScreens:u16 narrowTouches:u16 tapsCentered:u16
+  moveClock:u8
 `
   .trim()
   .split(/\s+/)

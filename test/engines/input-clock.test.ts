@@ -4,6 +4,7 @@ import { seededRandom } from "../../scripts/live/randomness.js";
 import type { EventPayload, PointRow } from "../../src/contract/events/events.js";
 import { isCleanDispatch } from "../../src/engines/clean-dispatch.js";
 import { combine, explain, runEngines } from "../../src/engines/score.js";
+import { evidenceOf } from "../../src/engines/session-evidence.js";
 import { chromeEnvironment, chromeFacts, event, folded, lastRequest, wobblyPath } from "./sessions.js";
 
 const userAgent =
@@ -52,6 +53,51 @@ t.test("the clock behind moves, clicks and keys changes nothing: platforms diffe
     of(offGrid, random),
     of(onGrid, () => 0),
   );
+});
+
+t.test("a mouse that first moved by X11's clock and then by another one is a hand and a program", async (t) => {
+  const moves = (at: number, points: readonly PointRow[], more: EventPayload = {}) =>
+    event("mouse", {
+      t: at,
+      points: [...points],
+      fractional: 0,
+      coalesced: 1,
+      dispatch_lag: 5,
+      pointer_type: "mouse",
+      trusted: true,
+      ...more,
+    });
+  const firstWhole = (count: number) => onGrid.slice(0, count + 1);
+  const strayed = onGrid.map(([at, x, y], index): PointRow => [index === 40 ? at + 0.4 : at, x, y]);
+  const byTwoHands = ["acts-as-agents-do", "two-clocks"];
+  const told = (...events: Parameters<typeof slugsOf>[0]) =>
+    slugsOf(events).filter((slug) => byTwoHands.includes(slug));
+  t.same(told(moves(10, onGrid), moves(60_010, offGrid)), byTwoHands);
+  t.same(told(moves(10, firstWhole(10)), moves(60_010, offGrid)), byTwoHands);
+  t.same(told(moves(10, firstWhole(9)), moves(60_010, offGrid)), [], "too few of the first to know the clock");
+  for (const points of [onGrid, offGrid, strayed]) t.same(told(moves(10, points), moves(60_010, points)), []);
+  t.same(told(moves(10, offGrid), moves(60_010, onGrid)), [], "which came first is not known to be a hand's");
+  t.same(told(moves(10, onGrid), moves(60_010, offGrid, { trusted: false })), [], "a script's moves");
+  t.same(told(moves(10, onGrid), moves(60_010, offGrid, { pointer_type: "pen" })), [], "a pen has its own clock");
+  const windows = folded([event("env", chromeEnvironment), moves(10, onGrid), moves(60_010, offGrid)]);
+  t.notOk(explain(windows, lastRequest).some(({ slug }) => slug === "two-clocks"));
+});
+
+t.test("a press is not off X11's clock because Chromium stamps its release over an open list", async (t) => {
+  const pressed = (target_tag: string) =>
+    evidenceOf(
+      folded(
+        [
+          environment,
+          event("mouse", { t: 10, points: onGrid, fractional: 0, pointer_type: "mouse", trusted: true }),
+          event("click", { t: 5000, x: 300, y: 200, dwell: 757.5, pointer_type: "mouse", trusted: true, target_tag }),
+        ],
+        { facts },
+      ),
+      { ...lastRequest, userAgent },
+    ).splitHolds;
+  t.equal(pressed("input"), 1);
+  t.equal(pressed("select"), 0);
 });
 
 t.test("input without fractions is clean on Linux whatever its clock", async (t) => {
