@@ -35,8 +35,9 @@ const barsHeight = 90;
 const wholeGapsMin = 10;
 /** So many in a row that are not whole, after them, come from another clock: a browser's own move, put between two of a hand, makes two. */
 const splitGapsMin = 4;
-/** States of `moveClock` beyond the count of whole times: X11's clock was not seen first; or it was, and then another one. */
+/** The state of `moveClock` where one of the first times was not whole. */
 const otherClock = 255;
+/** Its last state: X11's clock came first, and then another one. */
 export const secondClock = wholeGapsMin + splitGapsMin;
 
 /**
