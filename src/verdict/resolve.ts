@@ -159,8 +159,8 @@ export function decide(input: DecideInput): Decision | null {
   const passed = asked === "challenge" ? clearance.held() : null;
   const enforced = passed === null ? asked : "allow";
   const who = agentReason(input, proved, enforced);
-  const passedWords = passed === null ? "" : ` Passed at ${new Date(passed.atMs).toISOString()}.`;
-  const decided = `${who}${words}${passedWords}`.trimEnd();
+  const ruled = passed === null ? words : `${words} Passed at ${new Date(passed.atMs).toISOString()}.`;
+  const decided = who === "" ? ruled : `${who}${ruled}`.trimEnd();
   const because = isOverBudget ? `${decided} ${overBudgetReason}`.trimStart() : decided;
   const blocked = enforced === "block" && terminating !== null;
   const { use } = clearance;
