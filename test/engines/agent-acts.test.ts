@@ -457,6 +457,7 @@ t.test(
       ["pointers that are not known yet", driven],
       ["a browser that knows no pointer", [pointers([]), ...driven]],
       ["touches of a script", [mouseOnly, touch(1, { trusted: false }), form]],
+      ["a touch that is hardly wider, and a password manager", [mouseOnly, touch(1.1), tap(960), form]],
       ["device mode, and a password manager", [mouseOnly, touch(11.5), tap(960), form]],
       ["device mode, the middle of three targets", [mouseOnly, touch(11.5), ...middles, form]],
       ["device mode, four fields pasted", [mouseOnly, touch(11.5), ...pasted, filled]],
