@@ -22,7 +22,12 @@ export function hasPixelGrid({ numbers: n, texts }: SessionFeatures): boolean {
 
 /** Whether a mouse of Linux was on whole pixels alone, in a few places at least. Tablets that call themselves Linux have fingers. */
 export function isOnLinuxPixels(n: readonly number[]): boolean {
-  return claimedSystem(n) === "linux" && n[F.touchPoints] === 0 && n[F.points]! >= 3 && n[F.fractionPoints] === 0;
+  return isLinuxDesktop(n) && n[F.points]! >= 3 && n[F.fractionPoints] === 0;
+}
+
+/** Linux without a touch screen: tablets of Android that ask for desktop pages call themselves Linux too, and have clocks of their own. */
+export function isLinuxDesktop(n: readonly number[]): boolean {
+  return claimedSystem(n) === "linux" && n[F.touchPoints] === 0;
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   fontsForeign,
   hasNoTouchScreen,
   hasPixelGrid,
+  isLinuxDesktop,
   isOnLinuxPixels,
 } from "./environment-evidence.js";
 import {
@@ -248,7 +249,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     ledTexts: n[F.ledTexts],
     quickTexts: n[F.placedTexts]! + n[F.ledTexts]! + n[F.lateTexts]!,
     splitHolds: pixelGrid && isOnLinuxPixels(n) ? n[F.splitHolds] : 0,
-    twoClocks: claimedSystem(n) === "linux" && n[F.moveClock] === secondClock,
+    twoClocks: isLinuxDesktop(n) && n[F.moveClock] === secondClock,
     pixelGrid,
     betweenPixels: pixelGrid && n[F.unzoomedFractions]! > 0,
     hiddenActs: n[F.hiddenActs],

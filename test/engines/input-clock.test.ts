@@ -79,6 +79,13 @@ t.test("a mouse that first moved by X11's clock and then by another one is a han
   t.same(told(moves(10, offGrid), moves(60_010, onGrid)), [], "which came first is not known to be a hand's");
   t.same(told(moves(10, onGrid), moves(60_010, offGrid, { trusted: false })), [], "a script's moves");
   t.same(told(moves(10, onGrid), moves(60_010, offGrid, { pointer_type: "pen" })), [], "a pen has its own clock");
+  const tablet = folded([environment, event("env", { touch_points: 5 }), moves(10, onGrid), moves(60_010, offGrid)], {
+    facts,
+  });
+  t.notOk(
+    explain(tablet, { ...lastRequest, userAgent }).some(({ slug }) => slug === "two-clocks"),
+    "a touch screen",
+  );
   const windows = folded([event("env", chromeEnvironment), moves(10, onGrid), moves(60_010, offGrid)]);
   t.notOk(explain(windows, lastRequest).some(({ slug }) => slug === "two-clocks"));
 });
