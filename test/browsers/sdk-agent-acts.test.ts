@@ -31,8 +31,9 @@ async function openSiteWith(t: Test, html = body) {
     };
     Object.assign(globalThis, { told });
   });
-  const openPage = async () => {
+  const openPage = async (before?: string) => {
     const page = await context.newPage();
+    if (before !== undefined) await page.addInitScript(before);
     const loaded = page.waitForResponse((response) => response.url().endsWith("/sdk-agents.js"));
     await page.goto(site.origin);
     await loaded;
@@ -77,6 +78,20 @@ t.test(
     }
   },
 );
+
+t.test("keys that an extension keeps from the page explain an activation", async (t) => {
+  // A mark, which says when the page is looked at.
+  const { site, openPage, total } = await openSiteWith(t, `${body}<div id="claude-agent-glow-border"></div>`);
+  // As keyboard navigation does; its click comes after the page was looked at.
+  const page = await openPage(`for (const type of ["keydown", "keyup"]) addEventListener(type, (event) => {
+    event.stopImmediatePropagation();
+    if (type === "keyup") setTimeout(() => document.body.click(), 1500);
+  }, true)`);
+  await reported(site, "agent_marks");
+  await page.keyboard.press("f");
+  await site.event("click");
+  t.equal(total("lone_activations"), 0);
+});
 
 t.test("the pointer finds a page activated that nobody has touched", async (t) => {
   const { site, openPage, total } = await openSiteWith(t);

@@ -45,17 +45,23 @@ const middlePx = 0.5;
 /** In a smaller target a person hits the middle by chance, px. */
 const targetMin = 10;
 
-/** All that a person, an aid or a page may do that browsers take for an activation, in this page or in a frame of it; a keyboard's media keys too. */
+/**
+ * What a person, an aid or a page may do that browsers take for an activation, in this page or in a frame of it; a keyboard's media keys too. Presses and keys
+ * are among the inputs that the browser counts.
+ */
 const causes =
-  "keydown keyup pointerdown pointerup mousedown mouseup touchstart touchend click auxclick input change paste contextmenu drop focusin focus blur play pause timeupdate";
+  "keyup pointerup touchend click auxclick input change paste contextmenu drop focusin focus blur play pause timeupdate";
 /** Keys that print, and are released wherever they were pressed. */
 const printing = /^(Key[A-Z]|Digit\d|Space|Comma|Period)$/;
 const controls = "a,button,input,select,textarea,label,summary,[role]";
 
-/** Inputs before this file came, by the browser's own count; true where it keeps none. */
-function hadInput(): boolean {
-  const counts = (performance as { eventCounts?: ReadonlyMap<string, number> }).eventCounts;
-  return !counts || ["pointerdown", "keydown", "touchstart", "click", "input"].some((type) => counts.get(type));
+/**
+ * Inputs so far, by the browser's own count: those before this file came as well, and those that an extension keeps from the page, as keyboard navigation
+ * does. Throws where the browser keeps none: nothing is found there.
+ */
+function inputCount(): number {
+  const { eventCounts } = performance as unknown as { readonly eventCounts: ReadonlyMap<string, number> };
+  return ["pointerdown", "keydown", "click", "input"].reduce((sum, type) => sum + eventCounts.get(type)!, 0);
 }
 
 function isMiddle(element: Element | null | undefined, x: number, y: number): boolean {
@@ -76,7 +82,8 @@ export function watchActs(listen: PageHooks["listen"], later: PageHooks["later"]
     counts[name] = (counts[name] ?? 0) + 1;
   };
 
-  let causeAt = hadInput() ? performance.now() : -activeMs;
+  let causeAt = -activeMs;
+  let inputs = 0;
   let loneAt = -activeMs;
   /** When a hand last led the pointer, if not to a press of this page. */
   let ledAt = -frameMs;
@@ -86,7 +93,9 @@ export function watchActs(listen: PageHooks["listen"], later: PageHooks["later"]
   const checkActivation = () => {
     const now = performance.now();
     // A frame passes its activation on, and the console of the developer tools gives one: who types there has the focus there.
-    if (window.length || !isFocused() || now - ledAt < frameMs) causeAt = now;
+    const before = inputs;
+    inputs = inputCount();
+    if (window.length || !isFocused() || now - ledAt < frameMs || inputs !== before) causeAt = now;
     if (!navigator.userActivation?.isActive || now - causeAt < activeMs || now - loneAt < activeMs) return;
     loneAt = now;
     count("lone_activations");
