@@ -54,6 +54,13 @@ export const isFasterThanSpeech = (
   e.clicksCentered === e.clicksMeasured &&
   e.keys === 0;
 
+/**
+ * A form that is nobody's: a script's click led to its page, and a script filled it in at once, before anybody had touched a page of the visit. Managers of
+ * passwords send log-ins of two fields so, but do not click from page to page. Apps that show pages click in them for their users.
+ */
+export const isByScriptAlone = (e: Read<"scriptedForms" | "browserMobile" | "browserEmbedded" | "evalLength">) =>
+  isDesktopChromium(e) && !e.browserEmbedded && e.scriptedForms >= 1;
+
 /** Of the behavioral engine, in `catalogue.ts` with the other families. */
 export const agentFormDetections = [
   detection({
@@ -174,5 +181,20 @@ export const agentFormDetections = [
       browserMobile: false,
       evalLength: 33,
     },
+  }),
+  detection({
+    id: 300622,
+    slug: "form-by-script-alone",
+    state: "experimental",
+    meaning:
+      "A script's click led from a page to one with a form, and a script filled in three fields and more at once and sent it, in a visit that nobody had touched.",
+    strength: "moderate",
+    cause: "unattended",
+    reads: ["scriptedForms", "browserMobile", "browserEmbedded", "evalLength"],
+    when: isByScriptAlone,
+    source:
+      "extensions and drivers that work by element.click(), values and requestSubmit(). Managers of passwords fill in and send log-ins by themselves, of two fields as a rule and without a click from page to page; who commands by voice an extension that clicks and sets values needs a second and more for each field",
+    fires: { scriptedForms: 1, browserMobile: false, browserEmbedded: false, evalLength: 33 },
+    staysQuiet: { scriptedForms: 0, browserMobile: false, browserEmbedded: false, evalLength: 33 },
   }),
 ];

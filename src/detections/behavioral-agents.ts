@@ -3,6 +3,7 @@
  * produce as well is experimental, or counts beside others only. How they fill in forms without keys is told in `behavioral-agent-forms.ts`.
  */
 import {
+  isByScriptAlone,
   isDesktopChromium,
   isFasterThanSpeech,
   isPlacedFinely,
@@ -27,6 +28,7 @@ const agentSignNames = [
   "centeredArrivals",
   "betweenPixels",
   "unkeyedForms",
+  "scriptedForms",
   "placedTexts",
   "quickTexts",
   "ledTexts",
@@ -64,6 +66,7 @@ const noSigns: Signs = {
   centeredArrivals: 0,
   betweenPixels: false,
   unkeyedForms: 0,
+  scriptedForms: 0,
   placedTexts: 0,
   quickTexts: 0,
   ledTexts: 0,
@@ -140,6 +143,7 @@ const fillSigns: readonly Sign[] = [
   ["form-without-keys", isPutIn],
   ["quick-texts", isQuickWithoutSystem],
   ["faster-than-speech", isFasterThanSpeech],
+  ["form-by-script-alone", isByScriptAlone],
 ];
 const isFilledByDriver = (e: Signs) => e.unkeyedForms >= 1 && isDesktopChromium(e) && countOf(fillSigns, e) >= 1;
 /** Enough alone: one browser has one window system, and that one clock. */

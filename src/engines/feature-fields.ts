@@ -429,6 +429,19 @@ export const countFields = [
     "1",
     "the mouse's first times between moves that were whole milliseconds, up to 10; then 10 and how many in a row were not, up to 14; 255 where one of the first was not",
   ),
+  row(343, "handActed", "u8", "bool", "a pointer moved, or there was a press, a key, a touch or scrolling by input"),
+  row(344, "restX", "f32", "px", "where the first pages found a resting pointer"),
+  row(345, "restY", "f32", "px", "where the first pages found a resting pointer"),
+  row(346, "scriptClickMs", "f64", "ms", "stamp of a script's click on the page, 0 for none since a form was sent"),
+  row(347, "scriptLeaves", "u8", "bool", "such a click leads away from the page"),
+  row(348, "scriptedPages", "u16", "1", "pages that such clicks led to"),
+  row(
+    349,
+    "scriptedForms",
+    "u16",
+    "1",
+    "forms after them that a script filled in at once and sent, untouched until then",
+  ),
 ] as const satisfies readonly NumberField[];
 
 /** Facts that may be unobserved: they start as NaN, and NaN is not stored. Booleans are 0 or 1. */

@@ -17,6 +17,7 @@ import { foldPageFlow } from "./fold-pages.js";
 import { foldPointerEvents } from "./fold-pointer.js";
 import { foldRequest } from "./fold-request.js";
 import { foldScroll } from "./fold-scroll.js";
+import { foldUntouched } from "./fold-untouched.js";
 import { F, type SessionFeatures } from "./session-features.js";
 
 /**
@@ -42,6 +43,7 @@ function foldEvent(features: SessionFeatures, event: IngestEvent, facts: Request
   const n = features.numbers;
   const { payload } = event;
   foldTrust(n, payload);
+  foldUntouched(n, event, facts.nowMs);
   foldPageFlow(n, event, facts.nowMs);
   if (event.type !== "env" && hasEnvironment(payload)) foldEnvironment(features, payload, facts);
   switch (event.type) {

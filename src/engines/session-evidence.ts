@@ -245,6 +245,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     weightlessPresses: n[F.weightlessPresses],
     exactClicks: n[F.exactClicks],
     unkeyedForms: n[F.unkeyedForms],
+    scriptedForms: n[F.scriptedForms],
     placedTexts: n[F.placedTexts],
     ledTexts: n[F.ledTexts],
     quickTexts: n[F.placedTexts]! + n[F.ledTexts]! + n[F.lateTexts]!,

@@ -16,7 +16,7 @@ export function reportBeforeLeaving(scene: Scene): void {
       (event) => {
         if (event.destination.sameDocument || event.downloadRequest != null) return;
         // Whoever types an address, or gives one from outside, comes by no such event.
-        scene.record("focus", { state: "leave" });
+        scene.record("focus", { state: "leave", scroll_input: scene.input.kind });
         scene.report();
       },
     );

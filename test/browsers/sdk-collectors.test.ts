@@ -191,6 +191,45 @@ t.test("fields that a script fills in are not explained by keys", async (t) => {
   await page.close();
 });
 
+t.test("how fast a script fills in a form is told only where the page was never activated", async (t) => {
+  const site = await openSite(t);
+  // By the page's own script: what a driver evaluates activates the page.
+  const fill = `<script>addEventListener("load", () => setTimeout(() => {
+    const [one, two] = document.forms[0].elements;
+    const set = (field) => field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    set(one);
+    setTimeout(() => { set(two); setTimeout(() => document.forms[0].requestSubmit(), 150) }, 300);
+  }, 100))</script>`;
+  const form = '<form onsubmit="return false"><input name=a><input name=b></form>';
+  site.pages.set("/form", pageWith(quick, form + fill));
+  site.pages.set("/", pageWith(quick, "<a href='/form'>on</a>"));
+  const page = await browser.newPage();
+  await page.goto(`${site.origin}/form`);
+  const { payload } = await site.event("form");
+  t.match(payload, { field_count: 2, submit: true });
+  t.ok(payload.untouched_ms! >= 250 && payload.untouched_ms! < payload.fill_ms!, `${payload.untouched_ms} ms`);
+  t.ok(Number.isInteger(payload.untouched_ms));
+  t.equal(payload.scroll_input, "none");
+  await page.goto(site.origin);
+  const before = site.posts.length;
+  await page.click("a");
+  const { payload: led } = await site.event("form", (event) =>
+    site.posts.slice(before).some(({ batch }) => batch.events.some(({ request_id: id }) => id === event.request_id)),
+  );
+  t.match(led, { field_count: 2, submit: true });
+  t.equal(led.untouched_ms, undefined, "a press led there");
+
+  await page.goto(site.origin);
+  const seen = site.posts.length;
+  await page.mouse.wheel(0, 90);
+  await page.click("a");
+  const left = await site.event("focus", (event) =>
+    site.posts.slice(seen).some(({ batch }) => batch.events.some(({ request_id: id }) => id === event.request_id)),
+  );
+  t.match(left.payload, { state: "leave", scroll_input: "pointer" });
+  await page.close();
+});
+
 t.test("a filled trap field is told, an empty one too, and a form without one says nothing", async (t) => {
   const site = await openSite(t);
   const trap = "<input name=url2 data-verdictd-honeypot style='position:absolute;left:-9999px'>";

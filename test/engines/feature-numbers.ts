@@ -58,6 +58,7 @@ export const givenNumbers = `
   agentMarkedMs:f64 agentActedMs:f64
   touchScreens:u16 narrowTouches:u16 tapsCentered:u16
   moveClock:u8
+  handActed:u8 restX:f32 restY:f32 scriptClickMs:f64 scriptLeaves:u8 scriptedPages:u16 scriptedForms:u16
 `
   .trim()
   .split(/\s+/)

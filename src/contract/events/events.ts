@@ -105,7 +105,10 @@ export interface EventPayload {
   depth?: number & tags.Minimum<0> & tags.Maximum<1>;
   /** Where a scroll went. */
   direction?: "up" | "down" | "left" | "right";
-  /** The input that preceded a scroll burst: `wheel`, `touch`, `key`, `pointer`, or `none` for a script (or a restored position). */
+  /**
+   * The input that preceded a scroll burst: `wheel`, `touch`, `key`, `pointer`, or `none` for a script (or a restored position). Of a form, and of a page that
+   * goes to another one, the last input to the page: a wheel may turn where nothing scrolls, or a part of the page does.
+   */
   scroll_input?: Text;
   /** The path of the pointer or finger. */
   points?: PointRow[] & tags.MaxItems<256>;
@@ -127,6 +130,11 @@ export interface EventPayload {
   field_count?: number;
   /** How long filling in the form took, ms. */
   fill_ms?: number;
+  /**
+   * ms from the first change of a form to the last, where the page has never been activated by a key, a press or a touch, nor has the page of the site
+   * that led to it (`userActivation.hasBeenActive`). Absent where it has, and where the browser does not tell.
+   */
+  untouched_ms?: number;
   /** The browser filled a field in. */
   autofill?: boolean;
   /** True when a field that people can't see was filled in. */

@@ -259,6 +259,11 @@ export interface SessionEvidence extends BrowserEvidence {
   exactClicks: number;
   /** Forms of two fields and more whose texts came without a key, a paste, a drop, an input method or the browser's autofill. */
   unkeyedForms: number;
+  /**
+   * Forms of three fields and more that a script filled in at once and that were sent, on a page that a script's click on another one had led to, before
+   * anybody had touched any page.
+   */
+  scriptedForms: number;
   /** Sum of the event's `placed_texts`: fields that had text at once, and no hand led to them. */
   placedTexts: number;
   /** Sum of its `led_texts`: fields that had text at once after a press or a key. */

@@ -17,6 +17,8 @@ const causeMs = 1000;
 interface Filling {
   readonly start: number;
   readonly fields: Set<EventTarget>;
+  /** The latest change. */
+  last: number;
   count: number;
   unkeyed: number;
   autofill: boolean;
@@ -67,7 +69,7 @@ export const collectForms: Collector = (scene: Scene) => {
   const fillingOf = (form: HTMLFormElement | null, at: number) => {
     let filling = fillings.get(form);
     if (!filling) {
-      filling = { start: at, fields: new Set(), count: 0, unkeyed: 0, autofill: false };
+      filling = { start: at, last: at, fields: new Set(), count: 0, unkeyed: 0, autofill: false };
       if (fillings.size > 16) fillings = new Map();
       fillings.set(form, filling);
     }
@@ -79,12 +81,16 @@ export const collectForms: Collector = (scene: Scene) => {
     scene.record("form", {
       field_count: filling?.fields.size ?? 0,
       fill_ms: filling ? round(end - filling.start, 1) : undefined,
+      // A page keeps its visitor's activation for good, and takes it over from the page of the site that led to it.
+      untouched_ms:
+        filling && navigator.userActivation?.hasBeenActive === false ? round(filling.last - filling.start) : undefined,
       count: filling?.count,
       unkeyed: filling?.unkeyed,
       autofill: filling?.autofill,
       honeypot: trapSprung(form ? bare(form).elements : doc.querySelectorAll("[data-verdictd-honeypot]")),
       submit,
       trusted,
+      scroll_input: scene.input.kind,
     });
   };
 
@@ -97,6 +103,7 @@ export const collectForms: Collector = (scene: Scene) => {
     const filling = fillingOf(field.form, event.timeStamp);
     const textual = !/checkbox|radio|range|color|date|time|file|select|number/.test(field.type);
     if (filling.fields.size < 64) filling.fields.add(field);
+    filling.last = event.timeStamp;
     filling.count++;
     if (isAutofilled(field)) filling.autofill = true;
     else if (
