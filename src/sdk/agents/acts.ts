@@ -46,11 +46,11 @@ const middlePx = 0.5;
 const targetMin = 10;
 
 /**
- * What a person, an aid or a page may do that browsers take for an activation, in this page or in a frame of it; a keyboard's media keys too. Presses and keys
- * are among the inputs that the browser counts.
+ * What a person, an aid or a page may do that browsers take for an activation, in this page or in a frame of it; a keyboard's media keys too. Keys and presses
+ * are counted by the browser as well, but older Chromium does so after the listeners, and one of these may send a form.
  */
 const causes =
-  "keyup pointerup touchend click auxclick input change paste contextmenu drop focusin focus blur play pause timeupdate";
+  "keydown keyup pointerdown pointerup touchend click auxclick input change paste contextmenu drop focusin focus blur play pause timeupdate";
 /** Keys that print, and are released wherever they were pressed. */
 const printing = /^(Key[A-Z]|Digit\d|Space|Comma|Period)$/;
 const controls = "a,button,input,select,textarea,label,summary,[role]";
