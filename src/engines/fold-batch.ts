@@ -17,7 +17,7 @@ import { foldPageFlow } from "./fold-pages.js";
 import { foldPointerEvents } from "./fold-pointer.js";
 import { foldRequest } from "./fold-request.js";
 import { foldScroll } from "./fold-scroll.js";
-import { foldUntouched } from "./fold-untouched.js";
+import { foldHands, foldUntouched } from "./fold-untouched.js";
 import { F, type SessionFeatures } from "./session-features.js";
 
 /**
@@ -30,6 +30,7 @@ export function foldBatch(
   facts: RequestFacts,
   crossSession: CrossSessionCounts,
 ): void {
+  foldHands(features.numbers, events);
   for (const event of events) foldEvent(features, event, facts);
   const pathPoints = foldPointerEvents(features.numbers, events, facts.nowMs);
   features.numbers[F.events]! += events.length;

@@ -7,7 +7,7 @@ import { F } from "./session-features.js";
 /** Nobody has seen a page that was open for less, ms. */
 const quickMs = 500;
 /** Moves that a page reports of a pointer that it finds resting on it. */
-const restingMoves = 3;
+export const restingMoves = 3;
 
 /** Folds any event: a page, or what is done on one. */
 export function foldPageFlow(n: number[], event: IngestEvent, nowMs: number): void {

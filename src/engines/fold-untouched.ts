@@ -4,12 +4,9 @@
  */
 import type { EventPayload, IngestEvent } from "../contract/events/events.js";
 import { receivedAtMs } from "../contract/values/iso-time.js";
+import { restingMoves } from "./fold-pages.js";
 import { F } from "./session-features.js";
 
-/** Moves that a page reports of a pointer that it finds resting on it. */
-const restingMoves = 3;
-/** No screen or wall of screens reaches this far, px. */
-const coordinateMax = 100_000;
 /** The browser says so soon after a script's click that the page is left, or shows another view, ms. */
 const leaveMs = 100;
 /** Pages that forward by themselves are seldom open for so long, ms. */
@@ -19,18 +16,26 @@ const fieldsMin = 3;
 /** Whoever speaks to an extension that sets values has the next field's no sooner, on average, ms. */
 const fieldMs = 750;
 
+/** Looks for somebody's input. Runs before the events of a batch are folded: moves are listed behind the form that was sent after them. */
+export function foldHands(n: number[], events: readonly IngestEvent[]): void {
+  if (n[F.handActed] === 1 || !events.some((event) => isByHand(n, event))) return;
+  n[F.handActed] = 1;
+  // Nothing reads these any more, and what is 0 is not stored.
+  for (const each of [F.restX, F.restY, F.scriptClickMs, F.scriptLeaves, F.scriptedPages]) n[each] = 0;
+}
+
 /** Folds any event; runs before the page flow, whose page so far it reads. */
 export function foldUntouched(n: number[], event: IngestEvent, nowMs: number): void {
+  if (n[F.handActed] === 1) return;
   const { type, payload } = event;
-  if (isByHand(n, event)) n[F.handActed] = 1;
-  else if (type === "click") n[F.scriptClickMs] = receivedAtMs(event.received_at, nowMs);
+  if (type === "click") n[F.scriptClickMs] = receivedAtMs(event.received_at, nowMs);
   else if (type === "page") foldPage(n, event, nowMs);
   else if (type === "focus" && payload.state === "leave") {
     n[F.scriptLeaves] = isAfterClick(n, receivedAtMs(event.received_at, nowMs)) ? 1 : 0;
   } else if (type === "form") {
     // The click may have sent it.
     n[F.scriptClickMs] = 0;
-    if (n[F.scriptedPages]! > 0 && n[F.handActed] === 0 && isFilledAtOnce(payload)) n[F.scriptedForms]! += 1;
+    if (n[F.scriptedPages]! > 0 && isFilledAtOnce(payload)) n[F.scriptedForms]! += 1;
   }
 }
 
@@ -57,7 +62,6 @@ function isByHand(n: number[], { type, payload }: IngestEvent): boolean {
 function isResting(n: number[], { points = [], count = points.length }: EventPayload): boolean {
   if (points.length === 0 || count > restingMoves) return false;
   for (const [, x, y] of points) {
-    if (!(Math.abs(x) < coordinateMax && Math.abs(y) < coordinateMax)) return false;
     if (n[F.restX] === 0 && n[F.restY] === 0) {
       // As they are stored.
       n[F.restX] = Math.fround(x);
@@ -90,6 +94,7 @@ function isFilledAtOnce({ field_count: fields = 0, untouched_ms: ms, count, unke
     form.submit === true &&
     form.autofill === false &&
     fields >= fieldsMin &&
+    count! >= fields &&
     unkeyed === count &&
     ms !== undefined &&
     ms >= 0 &&

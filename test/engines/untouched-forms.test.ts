@@ -2,6 +2,7 @@
 import t from "tap";
 import type { EventPayload, IngestEvent } from "../../src/contract/events/events.js";
 import { combine, explain, runEngines } from "../../src/engines/score.js";
+import { F } from "../../src/engines/session-features.js";
 import { chromeEnvironment, chromeFacts, event, folded, lastRequest, startMs } from "./sessions.js";
 
 const [acting, alone] = [300600, 300622];
@@ -74,7 +75,7 @@ t.test("a form that scripts reached, filled in and sent in an untouched visit na
     [10, 10],
     [90, 60],
   ]);
-  t.same(known([...visit, after]), [acting, alone], "whoever looks at it later");
+  t.same(known([...visit, after], {}, 1), [acting, alone], "whoever looks at it later");
 });
 
 t.test("each fact that a person may add or lack keeps it from being one", async (t) => {
@@ -109,6 +110,7 @@ t.test("each fact that a person may add or lack keeps it from being one", async 
       "a pointer that moved between two pages",
       [...first, mouse(50, [[700, 400]]), ...led, mouse(3350, [[600, 300]]), form(9000)],
     ],
+    ["a move shortly before the form is sent, listed behind it", [...visit, mouse(8500, nudge)]],
     [
       "a touch of the form's page",
       [...first, ...led, { ...key, received_at: new Date(at(5000)).toISOString() }, form(9000)],
@@ -150,7 +152,9 @@ t.test("each fact that a person may add or lack keeps it from being one", async 
 });
 
 t.test("three fields, three quarters of a second for each further one, and a second on the page before", async (t) => {
+  const { count: _count, unkeyed: _unkeyed, ...uncounted } = filled;
   const bounds: [string, IngestEvent[], number[]][] = [
+    ["a form that counts no changes", [...first, ...led, event("form", uncounted, at(9000))], []],
     ["1.5 s for three fields", [...first, ...led, form(9000, { untouched_ms: 1500 })], [acting, alone]],
     ["longer", [...first, ...led, form(9000, { untouched_ms: 1501 })], []],
     [
@@ -164,4 +168,13 @@ t.test("three fields, three quarters of a second for each further one, and a sec
     ["longer before", [...first, click(3000), leave(3101), page(3300), form(9000)], []],
   ];
   for (const [name, events, ids] of bounds) t.same(known(events), ids, name);
+});
+
+t.test("once somebody has acted, nothing is kept of the scripts' way", (t) => {
+  const { numbers } = folded([...first, mouse(50, [[700, 400]]), ...led, click(3400), click(5000, { trusted: true })]);
+  t.same(
+    [F.restX, F.restY, F.scriptClickMs, F.scriptLeaves, F.scriptedPages].map((each) => numbers[each]),
+    [0, 0, 0, 0, 0],
+  );
+  t.end();
 });
