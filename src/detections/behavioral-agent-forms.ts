@@ -7,6 +7,9 @@ import { detection, type Read } from "./detection.js";
 /** By its engine, whatever it calls itself: `eval.toString()` has 33 characters in Chromium. */
 export const isDesktopChromium = (e: Read<"browserMobile" | "evalLength">) =>
   e.browserMobile === false && e.evalLength === 33;
+/** Apps that show pages move, press, touch and fill in for their visitors, too. */
+export const isDesktopBrowser = (e: Read<"browserMobile" | "browserEmbedded" | "evalLength">) =>
+  isDesktopChromium(e) && !e.browserEmbedded;
 /**
  * A press in the very middle by a pointer between pixels: voice control clicks so exactly, but on the pixels of its system. A form that is sent before the SDK's
  * third file is there has no press that was measured to half a pixel: then the click's own distance counts, if its pointer was sent to it.
@@ -15,7 +18,7 @@ export const isPlacedFinely = (
   e: Read<"exactClicks" | "centeredArrivals" | "betweenPixels" | "browserMobile" | "evalLength">,
 ) => isDesktopChromium(e) && e.betweenPixels && (e.exactClicks >= 1 || e.centeredArrivals >= 1);
 /**
- * A form without keys whose texts the browser itself put in, each in one piece as its field got the focus, to which no hand led. Managers of passwords and
+ * A form without keys whose texts the browser itself put in, each in one piece as its field got the focus, to which no hand led. Password managers and
  * scripts set values, which the browser does not call its own; who dictates or picks a sign presses the field or comes by Tab, and by a suggestion of a
  * keyboard there was a key.
  */
@@ -28,7 +31,7 @@ export const isPutIn = (e: Read<"unkeyedForms" | "placedTexts" | "browserMobile"
  */
 export const isQuickWithoutSystem = (
   e: Read<"unkeyedForms" | "quickTexts" | "splitHolds" | "browserMobile" | "browserEmbedded" | "evalLength">,
-) => isDesktopChromium(e) && !e.browserEmbedded && e.unkeyedForms >= 1 && e.quickTexts >= 2 && e.splitHolds >= 2;
+) => isDesktopBrowser(e) && e.unkeyedForms >= 1 && e.quickTexts >= 2 && e.splitHolds >= 2;
 /**
  * Texts that nobody can have spoken since their fields got the focus. Who speaks all the time may have one ready as he presses a field; voice control
  * presses the middle, but has its text by a later command. So each click has to be in the middle, by a pointer that nobody moved, and without any key.
@@ -55,11 +58,11 @@ export const isFasterThanSpeech = (
   e.keys === 0;
 
 /**
- * A form that is nobody's: a script's click led to its page, and a script filled it in at once, before anybody had touched a page of the visit. Managers of
- * passwords send log-ins of two fields so, but do not click from page to page. Apps that show pages click in them for their users.
+ * A form that is nobody's: a script's click led to its page, and a script filled it in at once, before anybody had touched a page of the visit. Password
+ * managers send log-ins of two fields so, but do not click from page to page.
  */
 export const isByScriptAlone = (e: Read<"scriptedForms" | "browserMobile" | "browserEmbedded" | "evalLength">) =>
-  isDesktopChromium(e) && !e.browserEmbedded && e.scriptedForms >= 1;
+  isDesktopBrowser(e) && e.scriptedForms >= 1;
 
 /** Of the behavioral engine, in `catalogue.ts` with the other families. */
 export const agentFormDetections = [
@@ -193,7 +196,7 @@ export const agentFormDetections = [
     reads: ["scriptedForms", "browserMobile", "browserEmbedded", "evalLength"],
     when: isByScriptAlone,
     source:
-      "extensions and drivers that work by element.click(), values and requestSubmit(). Managers of passwords fill in and send log-ins by themselves, of two fields as a rule and without a click from page to page; who commands by voice an extension that clicks and sets values needs a second and more for each field",
+      "extensions and drivers that work by element.click(), values and requestSubmit(). Password managers fill in and send log-ins by themselves, of two fields as a rule and without a click from page to page; who commands by voice an extension that clicks and sets values needs a second and more for each field",
     fires: { scriptedForms: 1, browserMobile: false, browserEmbedded: false, evalLength: 33 },
     staysQuiet: { scriptedForms: 0, browserMobile: false, browserEmbedded: false, evalLength: 33 },
   }),

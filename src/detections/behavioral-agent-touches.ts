@@ -1,20 +1,17 @@
 /** Family 3006 goes on: touches where no finger can touch anything. `behavioral-agents.ts` concludes from them, beside other signs only. */
-import { isDesktopChromium } from "./behavioral-agent-forms.js";
+import { isDesktopBrowser } from "./behavioral-agent-forms.js";
 import { detection, type Read } from "./detection.js";
 
-/** Apps that show pages touch them for their visitors, too. */
-const isTouchable = (e: Read<"browserMobile" | "browserEmbedded" | "evalLength">) =>
-  isDesktopChromium(e) && !e.browserEmbedded;
 /**
  * Touches as a debugger's client sends them, in a browser that knows its pointers and tells of no touch screen. Who turns on the device mode of the developer
  * tools after the page has loaded has touches there that the page knows nothing of, and so may a remote desktop: theirs are as wide as a finger.
  */
 export const isTouchedByDriver = (e: Read<"narrowTouches" | "browserMobile" | "browserEmbedded" | "evalLength">) =>
-  isTouchable(e) && e.narrowTouches >= 1;
+  isDesktopBrowser(e) && e.narrowTouches >= 1;
 /** As wide as a finger, too, beside texts in two fields that nobody can have spoken since he touched them. */
 export const isTouchedForTexts = (
   e: Read<"screenlessTouches" | "quickTexts" | "browserMobile" | "browserEmbedded" | "evalLength">,
-) => isTouchable(e) && e.screenlessTouches >= 1 && e.quickTexts >= 2;
+) => isDesktopBrowser(e) && e.screenlessTouches >= 1 && e.quickTexts >= 2;
 
 /** Of the behavioral engine, in `catalogue.ts` with the other families. */
 export const agentTouchDetections = [

@@ -4,6 +4,7 @@
  */
 import {
   isByScriptAlone,
+  isDesktopBrowser,
   isDesktopChromium,
   isFasterThanSpeech,
   isPlacedFinely,
@@ -96,9 +97,8 @@ const isPasted = (e: Pick<Signs, "pastes" | "fieldsFilled" | "keys" | "menuClick
   e.menuClicks < e.pastes / 2 &&
   (e.touches === 0 || e.narrowTouches >= 1);
 const isActivated = (e: Pick<Signs, "loneActivations" | "activeMoves">) => e.loneActivations >= 1 || e.activeMoves >= 1;
-/** Apps that show pages press for their visitors, too. */
 const isWeightless = (e: Read<"weightlessPresses" | "browserMobile" | "browserEmbedded" | "evalLength">) =>
-  isDesktopChromium(e) && e.weightlessPresses >= 1 && !e.browserEmbedded;
+  isDesktopBrowser(e) && e.weightlessPresses >= 1;
 /** A sign by the slug of the detection that shows it; that one may need more to fire by itself. */
 type Sign = readonly [slug: string, holds: (e: Signs) => boolean];
 /**
@@ -132,7 +132,7 @@ const isDrivenBySigns = (e: Signs) => {
   return driven >= 2 || (driven === 1 && countOf(unmovedSigns, e) >= 1);
 };
 /**
- * A form without keys, beside what only a driver gives the page that it works in. Managers of passwords fill in so at pages of chains as well, so how long pages
+ * A form without keys, beside what only a driver gives the page that it works in. Password managers fill in so at pages of chains as well, so how long pages
  * were open speaks of nobody here.
  */
 const fillSigns: readonly Sign[] = [
@@ -147,7 +147,8 @@ const fillSigns: readonly Sign[] = [
 ];
 const isFilledByDriver = (e: Signs) => e.unkeyedForms >= 1 && isDesktopChromium(e) && countOf(fillSigns, e) >= 1;
 /** Enough alone: one browser has one window system, and that one clock. */
-const isByTwoHands = (e: Read<"twoClocks" | "browserMobile" | "evalLength">) => isDesktopChromium(e) && e.twoClocks;
+const isByTwoHands = (e: Read<"twoClocks" | "browserMobile" | "browserEmbedded" | "evalLength">) =>
+  isDesktopBrowser(e) && e.twoClocks;
 const actsAsAgent = (e: Signs) =>
   e.browserMobile === false && (isByTwoHands(e) || isDrivenBySigns(e) || isSeenByDebugger(e) || isFilledByDriver(e));
 
@@ -299,7 +300,7 @@ export const agentActDetections = [
     strength: "moderate",
     cause: "activation",
     reads: ["activeMoves", "browserMobile", "browserEmbedded", "evalLength"],
-    when: (e) => e.activeMoves >= 1 && !e.browserEmbedded && isDesktopChromium(e),
+    when: (e) => e.activeMoves >= 1 && isDesktopBrowser(e),
     source:
       "the same gesture, seen before the first press: a person's activation is a key, a press or a touch, an aid's action is a click or a text, and who comes from a bookmark comes by the border. Media keys and gamepads activate pages that use them, so aids keep their protection beside it",
     fires: { activeMoves: 1, browserMobile: false, browserEmbedded: false, evalLength: 33 },
@@ -398,11 +399,11 @@ export const agentActDetections = [
       "The mouse first moved by the clock of its window system, in whole milliseconds, and later by another one: somebody's hand, and then a program.",
     strength: "moderate",
     cause: "dispatch",
-    reads: ["twoClocks", "browserMobile", "evalLength"],
+    reads: ["twoClocks", "browserMobile", "browserEmbedded", "evalLength"],
     when: isByTwoHands,
     source:
       "X11 stamps input in whole milliseconds, and Chromium what a debugger sends with the time of its arrival. Under Wayland all input has that, so only who moved by X11's clock before is looked at",
-    fires: { twoClocks: true, browserMobile: false, evalLength: 33 },
-    staysQuiet: { twoClocks: false, browserMobile: false, evalLength: 33 },
+    fires: { twoClocks: true, browserMobile: false, browserEmbedded: false, evalLength: 33 },
+    staysQuiet: { twoClocks: true, browserMobile: false, browserEmbedded: true, evalLength: 33 },
   }),
 ];

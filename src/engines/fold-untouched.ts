@@ -11,7 +11,7 @@ import { F } from "./session-features.js";
 const leaveMs = 100;
 /** Pages that forward by themselves are seldom open for so long, ms. */
 const openMin = 1000;
-/** Log-ins have two fields: managers of passwords fill them in and send them while nobody touches the page. */
+/** Log-ins have two fields: password managers fill them in and send them while nobody touches the page. */
 const fieldsMin = 3;
 /** Whoever speaks to an extension that sets values has the next field's no sooner, on average, ms. */
 const fieldMs = 750;

@@ -86,6 +86,13 @@ t.test("a mouse that first moved by X11's clock and then by another one is a han
     explain(tablet, { ...lastRequest, userAgent }).some(({ slug }) => slug === "two-clocks"),
     "a touch screen",
   );
+  const app = { ...facts, userAgent: `${userAgent} Electron/33.0.0` };
+  const shown = folded([environment, moves(10, onGrid), moves(60_010, offGrid)], { facts: app });
+  t.same(
+    explain(shown, { ...lastRequest, userAgent: app.userAgent }).filter(({ slug }) => byTwoHands.includes(slug)),
+    [],
+    "an app that moves the mouse for its visitor",
+  );
   const windows = folded([event("env", chromeEnvironment), moves(10, onGrid), moves(60_010, offGrid)]);
   t.notOk(explain(windows, lastRequest).some(({ slug }) => slug === "two-clocks"));
 });
