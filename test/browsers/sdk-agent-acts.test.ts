@@ -94,29 +94,31 @@ t.test("keys that an extension keeps from the page explain an activation", async
 });
 
 t.test("a key that sends a form explains its activation before the browser has counted it", async (t) => {
-  const { site, openPage, total } = await openSiteWith(
-    t,
-    `${body}<form onsubmit="return false"></form><div id="claude-agent-glow-border"></div>`,
-  );
-  // Counts as older Chromium does, after the listeners; all that came before the key is long ago.
-  const page = await openPage(`let ahead = 0;
-    const { now } = Performance.prototype;
-    Performance.prototype.now = function () { return now.call(this) + ahead };
-    let isListening = false;
-    const { get } = EventCounts.prototype;
-    EventCounts.prototype.get = function (type) { return get.call(this, type) - (isListening && type === "keydown") };
-    addEventListener("keydown", () => { ahead = 60_000 }, true);
-    addEventListener("keydown", () => {
-      isListening = true;
-      document.forms[0].requestSubmit();
-      isListening = false;
-    })`);
-  await reported(site, "agent_marks");
-  await page.mouse.click(20, 20);
-  await site.event("click");
-  await page.keyboard.press("Enter");
-  await site.event("form");
-  t.equal(total("lone_activations"), 0);
+  const mark = '<div id="claude-agent-glow-border"></div>';
+  for (const isFirst of [true, false]) {
+    const { site, openPage, total } = await openSiteWith(t, `${body}<form onsubmit="return false"></form>${mark}`);
+    // Counts as older Chromium does, after the listeners; all that came before the key is long ago.
+    const page = await openPage(`let ahead = 0;
+      const { now } = Performance.prototype;
+      Performance.prototype.now = function () { return now.call(this) + ahead };
+      let isListening = false;
+      const { get } = EventCounts.prototype;
+      EventCounts.prototype.get = function (type) { return get.call(this, type) - (isListening && type === "keydown") };
+      addEventListener("keydown", () => { ahead = 60_000 }, true);
+      addEventListener("keydown", () => {
+        isListening = true;
+        document.forms[0].requestSubmit();
+        isListening = false;
+      })`);
+    await reported(site, "agent_marks");
+    if (!isFirst) {
+      await page.mouse.click(20, 20);
+      await site.event("click");
+    }
+    await page.keyboard.press("Enter");
+    await site.event("form");
+    t.equal(total("lone_activations"), 0, isFirst ? "the page's first input" : "a later one");
+  }
 });
 
 t.test("the pointer finds a page activated that nobody has touched", async (t) => {

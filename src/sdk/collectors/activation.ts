@@ -14,8 +14,8 @@ export const collectActivation: Collector = ({ listen, onDrain, record }) => {
   let isOver: unknown;
   let foundX: number | undefined;
   const look = ({ type, x, y, isTrusted }: Partial<PointerEvent> = {}) => {
-    // A move that a script dispatches finds and leads no pointer.
-    if (type! > "p" && !isTrusted) return;
+    // A move that a script dispatches finds and leads no pointer, and its key activates nothing.
+    if (type! > "k" && !isTrusted) return;
     // The pointer's first place in the page is where it was found; then somebody leads it.
     foundX = foundX || x;
     isOver = isOver || (x && x !== foundX);
@@ -26,11 +26,11 @@ export const collectActivation: Collector = ({ listen, onDrain, record }) => {
         window.length ||
         ["pointerdown", "keydown", "input"].some((each) => (performance as Counting).eventCounts.get(each)) ||
         type;
-      if (isOver === type && type !== "click") record("env", { lone_activations: 1, x, y });
+      if (isOver === type && !/k/.test(type!)) record("env", { lone_activations: 1, x, y });
     }
     if (type! < "p") isOver = 1;
   };
-  // A click without a press is a script's.
-  listen<PointerEvent>(window, "blur click pointermove", look);
+  // A click without a press is a script's. Older Chromium counts a key after its listeners, and one of these may send a form.
+  listen<PointerEvent>(window, "blur click keydown pointermove", look);
   onDrain(look);
 };
