@@ -58,7 +58,7 @@ export function requestVerdictRoute(services: RequestVerdictServices): RawRoute 
         "new `session_token`, which makes a session with the first report under it, within 24 hours. With `wait_ms` (0 to 1000, otherwise 422) the " +
         "answer waits for a report of a session that has no score yet, or sent none in the last 2 s. If its last report is fresher, the answer " +
         "takes 25 to 40 ms, because the next one may be just behind the question; right after a report it comes at once. Where there is an `agent`, " +
-        "the `reason` says who it is and how it is known.",
+        "the `reason` says who it is and how it is known, unless an exception lets it through.",
       body: "VerdictBody",
       answers: { 200: "RequestVerdict" },
     },
