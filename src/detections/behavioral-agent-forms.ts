@@ -64,6 +64,34 @@ export const isFasterThanSpeech = (
 export const isByScriptAlone = (e: Read<"scriptedForms" | "browserMobile" | "browserEmbedded" | "evalLength">) =>
   isDesktopBrowser(e) && e.scriptedForms >= 1;
 
+/** Fewer keys say nothing of how they are pressed. */
+const keysMin = 12;
+/**
+ * A form that a script's click sent in a visit without a press, a move or a touch, and nearly without a key that was held as a finger holds it: all by keys
+ * released at once, or by values after a script's click that led to the page. Who has text by voice, a scanner or a text expander, and lets an extension click,
+ * looks the same: it counts only where a debugger's client was seen.
+ */
+export const isSentWithoutHand = (
+  e: Read<
+    | "submits"
+    | "clicksUntrusted"
+    | "handActs"
+    | "keys"
+    | "heldKeys"
+    | "touches"
+    | "scriptedPages"
+    | "browserMobile"
+    | "browserEmbedded"
+    | "evalLength"
+  >,
+) =>
+  isDesktopBrowser(e) &&
+  e.submits >= 1 &&
+  e.clicksUntrusted >= 1 &&
+  e.touches === 0 &&
+  e.handActs === e.keys &&
+  (e.keys === 0 ? e.scriptedPages >= 1 : e.keys >= keysMin && e.heldKeys <= e.keys / 10);
+
 /** Of the behavioral engine, in `catalogue.ts` with the other families. */
 export const agentFormDetections = [
   detection({
@@ -199,5 +227,54 @@ export const agentFormDetections = [
       "extensions and drivers that work by element.click(), values and requestSubmit(). Password managers fill in and send log-ins by themselves, of two fields as a rule and without a click from page to page; who commands by voice an extension that clicks and sets values needs a second and more for each field",
     fires: { scriptedForms: 1, browserMobile: false, browserEmbedded: false, evalLength: 33 },
     staysQuiet: { scriptedForms: 0, browserMobile: false, browserEmbedded: false, evalLength: 33 },
+  }),
+  detection({
+    id: 300623,
+    slug: "form-without-a-hand",
+    state: "experimental",
+    meaning:
+      "A script's click sent a form that keys released at once, or values after a script's click from page to page, had filled in: nobody moved or pressed anything.",
+    strength: "moderate",
+    cause: "unattended",
+    group: "aid",
+    reads: [
+      "submits",
+      "clicksUntrusted",
+      "handActs",
+      "keys",
+      "heldKeys",
+      "touches",
+      "scriptedPages",
+      "browserMobile",
+      "browserEmbedded",
+      "evalLength",
+    ],
+    when: isSentWithoutHand,
+    source:
+      "agents that think between fields, type or set values by a driver, and click by element.click(). Voice control by an extension looks the same, so it names nobody without a debugger's client; developers who navigate by keys hold those that they type",
+    fires: {
+      submits: 1,
+      clicksUntrusted: 1,
+      handActs: 70,
+      keys: 70,
+      heldKeys: 2,
+      touches: 0,
+      scriptedPages: 0,
+      browserMobile: false,
+      browserEmbedded: false,
+      evalLength: 33,
+    },
+    staysQuiet: {
+      submits: 1,
+      clicksUntrusted: 1,
+      handActs: 70,
+      keys: 70,
+      heldKeys: 60,
+      touches: 0,
+      scriptedPages: 0,
+      browserMobile: false,
+      browserEmbedded: false,
+      evalLength: 33,
+    },
   }),
 ];

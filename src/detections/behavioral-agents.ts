@@ -10,6 +10,7 @@ import {
   isPlacedFinely,
   isPutIn,
   isQuickWithoutSystem,
+  isSentWithoutHand,
 } from "./behavioral-agent-forms.js";
 import { isTouchedByDriver, isTouchedForTexts } from "./behavioral-agent-touches.js";
 import { detection, type Read } from "./detection.js";
@@ -30,6 +31,11 @@ const agentSignNames = [
   "betweenPixels",
   "unkeyedForms",
   "scriptedForms",
+  "scriptedPages",
+  "submits",
+  "clicksUntrusted",
+  "handActs",
+  "heldKeys",
   "placedTexts",
   "quickTexts",
   "ledTexts",
@@ -68,6 +74,11 @@ const noSigns: Signs = {
   betweenPixels: false,
   unkeyedForms: 0,
   scriptedForms: 0,
+  scriptedPages: 0,
+  submits: 0,
+  clicksUntrusted: 0,
+  handActs: 0,
+  heldKeys: 0,
   placedTexts: 0,
   quickTexts: 0,
   ledTexts: 0,
@@ -126,7 +137,7 @@ function countOf(signs: readonly Sign[], e: Signs): number {
   for (const [, holds] of signs) if (holds(e)) count++;
   return count;
 }
-const isSeenByDebugger = (e: Signs) => e.debuggerSeen && countOf(unmovedSigns, e) >= 2;
+const isSeenByDebugger = (e: Signs) => e.debuggerSeen && (countOf(unmovedSigns, e) >= 2 || isSentWithoutHand(e));
 const isDrivenBySigns = (e: Signs) => {
   const driven = countOf(drivenSigns, e);
   return driven >= 2 || (driven === 1 && countOf(unmovedSigns, e) >= 1);
@@ -161,7 +172,10 @@ function actingSigns(e: Signs): string[] {
     ...(isBySigns || isSeenByDebugger(e) ? unmovedSigns : []),
     ...(isFilledByDriver(e) ? fillSigns : []),
   ].flatMap(([slug, holds]) => (holds(e) ? [slug] : []));
-  if (isSeenByDebugger(e)) shown.unshift("debugger-attached");
+  if (isSeenByDebugger(e)) {
+    if (isSentWithoutHand(e)) shown.unshift("form-without-a-hand");
+    shown.unshift("debugger-attached");
+  }
   if (isByTwoHands(e)) shown.unshift("two-clocks");
   if (isFilledByDriver(e)) shown.push("form-without-keys");
   return [...new Set(shown)];

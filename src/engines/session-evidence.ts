@@ -246,6 +246,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     exactClicks: n[F.exactClicks],
     unkeyedForms: n[F.unkeyedForms],
     scriptedForms: n[F.scriptedForms],
+    scriptedPages: n[F.scriptedPages],
     placedTexts: n[F.placedTexts],
     ledTexts: n[F.ledTexts],
     quickTexts: n[F.placedTexts]! + n[F.ledTexts]! + n[F.lateTexts]!,

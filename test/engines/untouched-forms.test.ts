@@ -178,3 +178,45 @@ t.test("once somebody has acted, nothing is kept of the scripts' way", (t) => {
   );
   t.end();
 });
+
+t.test("a form that nobody had a hand in names an agent where a debugger's client was seen", async (t) => {
+  const without = 300623;
+  const seen = event("env", { stack_probe: true }, at(400));
+  /** Twenty keys, held for so long, ms. */
+  const keys = (ms: number) =>
+    event(
+      "key",
+      { t: 4000, strokes: Array.from({ length: 20 }, (_, index) => [9 * index, ms]), count: 20, trusted: true },
+      at(5000),
+    );
+  const typed = (ms: number) => [...first, seen, keys(ms), click(8990), form(9000, { unkeyed: 0 })];
+  const slowly = { untouched_ms: 12_000 };
+  const fired = (events: readonly IngestEvent[]) =>
+    combine(runEngines(folded(events, { facts: chromeFacts }), lastRequest)).detectionIds.filter(
+      (id) => id === acting || id === without,
+    );
+  t.same(fired(typed(1)), [acting, without], "keys that are released at once");
+  const sent = [click(20_990), form(21_000, slowly)];
+  t.same(fired([...first, seen, ...led, ...sent]), [acting, without], "values, after a script's click that led there");
+  t.same(fired([...first, keys(1), click(8990), form(9000)]), [without], "no client of a debugger");
+  t.same(fired([...first, ...led, ...sent]), [without], "the same by values");
+  const people: [string, IngestEvent[]][] = [
+    ["keys of a hand", typed(80)],
+    ["a form by Enter, which the browser's own click sends", [...typed(1), click(8995, { trusted: true })]],
+    ["no script's click", [...first, seen, keys(1), form(9000)]],
+    ["nothing sent", [...first, seen, keys(1), click(8990)]],
+    ["values on the page that was opened", [...first, seen, click(20_990), form(21_000, slowly)]],
+    [
+      "a mouse that moves",
+      [
+        ...typed(1),
+        mouse(
+          600,
+          Array.from({ length: 9 }, (_, index) => [300 + 7 * index, 200]),
+        ),
+      ],
+    ],
+    ["a key by hand between", [...first, seen, ...led, keys(80), ...sent]],
+  ];
+  for (const [name, events] of people) t.same(fired(events), [], name);
+});

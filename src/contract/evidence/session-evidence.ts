@@ -264,6 +264,8 @@ export interface SessionEvidence extends BrowserEvidence {
    * anybody had touched any page.
    */
   scriptedForms: number;
+  /** Pages that a script's click on another one had led to, before anybody had touched any page; 0 once somebody has. */
+  scriptedPages: number;
   /** Sum of the event's `placed_texts`: fields that had text at once, and no hand led to them. */
   placedTexts: number;
   /** Sum of its `led_texts`: fields that had text at once after a press or a key. */
