@@ -427,7 +427,7 @@ export const countFields = [
     "moveClock",
     "u8",
     "1",
-    "the mouse's first times between moves that were whole milliseconds, up to 10; then 10 and how many in a row were not, up to 14; 255 where one of the first was not",
+    "the mouse's first times between moves on the page that were whole milliseconds, up to 12; then 12 and how many in a row were not, up to 16, which stays; 255 where one of the first was not",
   ),
   row(343, "handActed", "u8", "bool", "a pointer moved, or there was a press, a key, a touch or scrolling by input"),
   row(344, "restX", "f32", "px", "where the first pages found a resting pointer"),

@@ -31,8 +31,8 @@ const mergedMax = 10_000;
 const narrowPx = 1;
 /** Height of a browser's bars, px. */
 const barsHeight = 90;
-/** So many first times between moves are whole milliseconds in a row by chance once in 100,000 visits, where a third of all look whole. */
-const wholeGapsMin = 10;
+/** So many first times between moves are whole milliseconds in a row by chance on one page in a million, where a third of all look whole. */
+const wholeGapsMin = 12;
 /** So many in a row that are not whole, after them, come from another clock: a browser's own move, put between two of a hand, makes two. */
 const splitGapsMin = 4;
 /** The state of `moveClock` where one of the first times was not whole. */
@@ -52,6 +52,8 @@ export function foldPointerEvents(n: number[], events: readonly IngestEvent[], n
     if (type === "page" && payload.nav_type !== "spa") {
       foldClicksBefore(n, clicks, Number.POSITIVE_INFINITY, nowMs);
       n[F.clickT] = 0;
+      // A session outlives its browser, whose next start may have another window system; a page doesn't.
+      if (n[F.moveClock] !== secondClock) n[F.moveClock] = 0;
       if (n[F.points]! > 0) leavePath(n);
     } else if (type === "click") {
       clicks.push(event);
@@ -161,7 +163,7 @@ function foldGrid(n: number[], points: readonly PointRow[]): void {
   }
 }
 
-/** Follows the clock of a mouse's moves: first whole milliseconds in a row are counted, then, from `wholeGapsMin` on, others in a row. */
+/** Follows the clock of a mouse's moves on a page: first whole milliseconds in a row are counted, then, from `wholeGapsMin` on, others in a row. */
 function clockAfter(state: number, isSplit: boolean): number {
   if (state < wholeGapsMin) return isSplit ? otherClock : state + 1;
   return isSplit ? state + 1 : wholeGapsMin;

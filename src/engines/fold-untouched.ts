@@ -18,7 +18,10 @@ const fieldMs = 750;
 
 /** Looks for somebody's input. Runs before the events of a batch are folded: moves are listed behind the form that was sent after them. */
 export function foldHands(n: number[], events: readonly IngestEvent[]): void {
-  if (n[F.handActed] === 1 || !events.some((event) => isByHand(n, event))) return;
+  if (n[F.handActed] === 1) return;
+  // Those of sessions that an earlier build began.
+  const hasActed = n[F.clicksTrusted]! + n[F.keys]! > 0;
+  if (!hasActed && !events.some((event) => isByHand(n, event))) return;
   n[F.handActed] = 1;
   // Nothing reads these any more, and what is 0 is not stored.
   for (const each of [F.restX, F.restY, F.scriptClickMs, F.scriptLeaves, F.scriptedPages]) n[each] = 0;
@@ -35,7 +38,7 @@ export function foldUntouched(n: number[], event: IngestEvent, nowMs: number): v
   } else if (type === "form") {
     // The click may have sent it.
     n[F.scriptClickMs] = 0;
-    if (n[F.scriptedPages]! > 0 && isFilledAtOnce(payload)) n[F.scriptedForms]! += 1;
+    if (n[F.scriptedPages]! > 0 && isSetAtOnce(payload)) n[F.scriptedForms]! += 1;
   }
 }
 
@@ -88,14 +91,18 @@ function foldPage(n: number[], { payload, received_at }: IngestEvent, nowMs: num
   n[F.scriptClickMs] = 0;
 }
 
-/** A form whose every field a script set, within a moment, in a page that no user ever activated, and that was then sent. */
-function isFilledAtOnce({ field_count: fields = 0, untouched_ms: ms, count, unkeyed, ...form }: EventPayload): boolean {
+/**
+ * A form whose every field a script set, within a moment, in a page that no user ever activated, and that was then sent. Boxes that it ticked by clicks are
+ * changes that count as nobody's text.
+ */
+function isSetAtOnce({ field_count: fields = 0, untouched_ms: ms, count, unkeyed, ...form }: EventPayload): boolean {
   return (
     form.submit === true &&
     form.autofill === false &&
     fields >= fieldsMin &&
     count! >= fields &&
-    unkeyed === count &&
+    unkeyed! >= 2 &&
+    count! - unkeyed! <= fields - 2 &&
     ms !== undefined &&
     ms >= 0 &&
     ms <= fieldMs * (fields - 1)

@@ -73,9 +73,12 @@ t.test("a mouse that first moved by X11's clock and then by another one is a han
   const told = (...events: Parameters<typeof slugsOf>[0]) =>
     slugsOf(events).filter((slug) => byTwoHands.includes(slug));
   t.same(told(moves(10, onGrid), moves(60_010, offGrid)), byTwoHands);
-  t.same(told(moves(10, firstWhole(10)), moves(60_010, offGrid)), byTwoHands);
-  t.same(told(moves(10, firstWhole(9)), moves(60_010, offGrid)), [], "too few of the first to know the clock");
+  t.same(told(moves(10, firstWhole(12)), moves(60_010, offGrid)), byTwoHands);
+  t.same(told(moves(10, firstWhole(11)), moves(60_010, offGrid)), [], "too few of the first to know the clock");
   for (const points of [onGrid, offGrid, strayed]) t.same(told(moves(10, points), moves(60_010, points)), []);
+  const nextPage = event("page", { path: "/", nav_type: "navigate" });
+  t.same(told(moves(10, onGrid), nextPage, moves(10, offGrid)), [], "a later page may be under another window system");
+  t.same(told(moves(10, onGrid), moves(60_010, offGrid), nextPage, moves(10, onGrid)), byTwoHands, "once known");
   t.same(told(moves(10, offGrid), moves(60_010, onGrid)), [], "which came first is not known to be a hand's");
   t.same(told(moves(10, onGrid), moves(60_010, offGrid, { trusted: false })), [], "a script's moves");
   t.same(told(moves(10, onGrid), moves(60_010, offGrid, { pointer_type: "pen" })), [], "a pen has its own clock");

@@ -156,6 +156,12 @@ t.test("three fields, three quarters of a second for each further one, and a sec
   const bounds: [string, IngestEvent[], number[]][] = [
     ["a form that counts no changes", [...first, ...led, event("form", uncounted, at(9000))], []],
     ["1.5 s for three fields", [...first, ...led, form(9000, { untouched_ms: 1500 })], [acting, alone]],
+    [
+      "a box that a script's click ticks",
+      [...first, ...led, click(8000), form(9000, { field_count: 4, count: 4, unkeyed: 3 })],
+      [acting, alone],
+    ],
+    ["one text alone", [...first, ...led, form(9000, { unkeyed: 1 })], []],
     ["longer", [...first, ...led, form(9000, { untouched_ms: 1501 })], []],
     [
       "3.75 s for six",

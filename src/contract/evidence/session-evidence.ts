@@ -277,7 +277,7 @@ export interface SessionEvidence extends BrowserEvidence {
    * Wayland it seldom is. 0 on other systems. Remote desktops under Wayland have such presses, so they say nothing alone.
    */
   splitHolds: number;
-  /** Whether a mouse on Linux first moved by X11's clock, in whole milliseconds, and later by another one. */
+  /** Whether a mouse on Linux first moved by X11's clock, in whole milliseconds, and later on the same page by another one. */
   twoClocks: boolean;
   /** Whether pointers have whole pixels there: an unscaled display of Windows, or of Linux under X11 or Wayland. */
   pixelGrid: boolean;
