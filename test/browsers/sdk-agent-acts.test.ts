@@ -185,8 +185,10 @@ t.test(
     frame.srcdoc = "<body style='margin:0;height:80px' onmousedown='event.preventDefault()'>";
     document.getElementById("host").attachShadow({ mode: "closed" }).append(frame);
   }</script>`;
-    const { site, openPage, total } = await openSiteWith(t, body + icon);
+    // A mark, whose report says that the third file follows the pointer, too.
+    const { site, openPage, total } = await openSiteWith(t, `${body}${icon}<div id="claude-agent-glow-border"></div>`);
     const page = await openPage();
+    await reported(site, "agent_marks");
     const isSeen = (at: number) => site.event("mouse", ({ payload }) => pointsOf(payload).some(([, x]) => x === at));
     await page.mouse.move(420, 300);
     await page.mouse.move(500, 320);
