@@ -1,6 +1,7 @@
 /**
  * Family 3006: how agents act that work in a person's own browser. They see a picture of the page, think, and act at once. What people and aids may
- * produce as well is experimental, or counts beside others only. How they fill in forms without keys is told in `behavioral-agent-forms.ts`.
+ * produce as well is experimental, or counts beside others only. How they fill in forms is told in `behavioral-agent-forms.ts`, how they touch in
+ * `behavioral-agent-touches.ts`.
  */
 import {
   isByScriptAlone,

@@ -24,7 +24,7 @@ const telling: Readonly<Record<Standing, RegExp>> = {
   firm: /^(page|form|env|timing)$/,
   likely: /^(page|form|env|timing|key)$/,
 };
-/** Ids of the signs of an agent (`detections/behavioral-agents.ts` and `behavioral-agent-forms.ts`): most have no weight, and one more of them names it. */
+/** Ids of the signs of an agent (`detections/behavioral-agents.ts`, `behavioral-agent-forms.ts` and `behavioral-agent-touches.ts`): most have no weight, and one more of them names it. */
 const agentSigns = { from: 300_600, below: 300_700 };
 
 /** By the score and the detections before this batch, and by what the batch brought; undefined: the verdict may still change. */

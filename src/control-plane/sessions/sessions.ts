@@ -157,11 +157,9 @@ export class Sessions {
 
   /** Returns one session with the detections that fired; null for a malformed or unknown token, or one of another project. */
   detail(projectId: number, token: string): SessionDetail | null {
-    const bytes = this.#read(projectId, token);
-    const record = bytes === null ? null : decodeSession(bytes);
-    if (record === null) return null;
-    const { state, features: packed } = record;
-    const features = unpackFeatures(packed, 0, packed.length);
+    const session = this.#withFeatures(projectId, token);
+    if (session === null) return null;
+    const { state, features } = session;
     const explained = features === null ? [] : explain(features, state.last);
     // Only what the stored score was made of: a batch that was recorded without being scored may have added to the features.
     const detections = explained.filter(({ id }) => state.detectionIds.includes(id));
@@ -171,10 +169,17 @@ export class Sessions {
 
   /** Returns the slugs of the signs by which this session acts as agents do; none for another session. Costs some microseconds. */
   agentSigns(projectId: number, token: string): readonly string[] {
+    const session = this.#withFeatures(projectId, token);
+    return session === null || session.features === null ? [] : agentSigns(session.features, session.state.last);
+  }
+
+  /** A session as it is scored; its features are null where they can't be read. Leaves its key in `#key`. */
+  #withFeatures(projectId: number, token: string) {
     const bytes = this.#read(projectId, token);
     const record = bytes === null ? null : decodeSession(bytes);
-    const features = record === null ? null : unpackFeatures(record.features, 0, record.features.length);
-    return record === null || features === null ? [] : agentSigns(features, record.state.last);
+    if (record === null) return null;
+    const { state, features } = record;
+    return { state, features: unpackFeatures(features, 0, features.length) };
   }
 
   /** Restarts the logged-in window; returns false if the project has no such session. */
